@@ -40,7 +40,7 @@ export interface DataTable {
   readonly warnings: readonly Warning[];
 }
 
-const NO_TABLE: DataTable = { columns: [], length: 0, properties: {}, warnings: [] };
+const NO_TABLE = tableOf([]);
 
 /** A payload that is a list of at least `least` tables. Throws PayloadError. */
 export function parseTables(json: unknown, least: number, what: string) {
@@ -142,6 +142,13 @@ export function readRows<T>(table: DataTable, read: (row: Row) => T): T[] {
 
 export function numberColumn(id: string, label: string, values: Float64Array): NumberColumn {
   return { kind: "number", id, label, isRatio: false, values };
+}
+
+/** A table that does not come from the server. */
+export function tableOf(columns: readonly Column[]): DataTable {
+  const [first] = columns;
+  const { length } = (first?.kind === "text" ? first.codes : first?.values) ?? [];
+  return { columns, length, properties: {}, warnings: [] };
 }
 
 /** A text column of `values`; null stays null. */

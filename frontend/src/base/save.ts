@@ -1,4 +1,5 @@
 /** Saves files and copies to the clipboard. */
+import { type Cell, toCsv } from "./csv";
 
 /** Offers `content` as a download named `name`. */
 export function saveFile(name: string, content: Blob): void {
@@ -10,6 +11,11 @@ export function saveFile(name: string, content: Blob): void {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** Offers a table as a CSV file; `rows` start with the header, `name` has no ending. */
+export function saveCsv(name: string, rows: Iterable<readonly Cell[]>): void {
+  saveFile(`${name}.csv`, new Blob([toCsv(rows)], { type: "text/csv" }));
 }
 
 /** Copies `text` and returns whether that worked. Pages on plain http have no clipboard API. */

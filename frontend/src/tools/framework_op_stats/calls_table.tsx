@@ -2,7 +2,7 @@
 import type { DataTable } from "../../api/data_table";
 import { LocalTable } from "../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { TIME_UNIT } from "../../widgets/table/specs";
+import { numberSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
 import { toTrace } from "../links/trace_link";
 import { callEvents } from "../links/trace_links";
 import type { Links } from "../tool";
@@ -12,31 +12,15 @@ const ROW = 28;
 const FRAME = 72;
 const HEIGHT = 240;
 
-const text = (id: string, title: string, width: number): ColumnSpec => ({
-  id,
-  title,
-  width,
-  isShown: true,
-  group: { how: "same" },
-});
 const time = (id: string, title: string, formula: string): ColumnSpec => ({
-  id,
-  title,
-  quantity: "time",
-  width: 112,
-  isShown: true,
-  group: { how: "none" },
-  explanation: {
-    formula,
-    unit: TIME_UNIT,
-    source: "Events of the program's own threads",
-  },
+  ...numberSpec(id, title, "time", 112, "none"),
+  explanation: { formula, unit: TIME_UNIT, source: "Events of the program's own threads" },
 });
 
 const SPECS: readonly ColumnSpec[] = [
-  { ...text("operation", "Name", 320), isName: true, isSticky: true },
-  text("type", "Kind", 150),
-  { ...text("occurrences", "Occurrences", 112), quantity: "count", group: { how: "sum" } },
+  { ...textSpec("operation", "Name", 320, true), isName: true, isSticky: true },
+  textSpec("type", "Kind", 150, true),
+  numberSpec("occurrences", "Occurrences", "count", 112),
   time("total_time", "Total", "Sum of the durations of all calls"),
   {
     ...time("total_self_time", "Self", "Total minus the calls of this table that are nested in it"),

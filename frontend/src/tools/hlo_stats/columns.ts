@@ -1,7 +1,7 @@
 /** The columns of the table of instructions. */
 import { type DataTable, hasText, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { intensitySpec, TIME_UNIT } from "../../widgets/table/specs";
+import { intensitySpec, numberSpec, TIME_UNIT } from "../../widgets/table/specs";
 import {
   elementType,
   executions,
@@ -45,69 +45,43 @@ function timeColumns(): ColumnSpec[] {
   return [
     SELF_TIME,
     {
-      id: "total_self_time_percent",
-      title: "Share",
-      quantity: "percent",
-      width: 76,
-      isShown: true,
-      group: { how: "sum" },
+      ...numberSpec("total_self_time_percent", "Share", "percent", 76),
       explanation: ofEvents(
         "Self ÷ time of the devices from the first op to the last, idle time included",
         "percent",
       ),
     },
     {
-      id: "cumulative_total_self_time_percent",
-      title: "Cumulative",
-      quantity: "percent",
-      width: 96,
+      ...numberSpec("cumulative_total_self_time_percent", "Cumulative", "percent", 96),
       isShown: false,
       group: { how: "running", of: "total_self_time_percent" },
       explanation: ofEvents("Sum of “Share” over this row and the rows above it", "percent"),
     },
     executions(true),
     {
-      id: "kernels",
-      title: "Kernels",
-      quantity: "count",
-      width: 80,
+      ...numberSpec("kernels", "Kernels", "count", 80),
       isShown: false,
-      group: { how: "sum" },
       explanation: ofEvents("Number of kernels that it launched", "kernels"),
     },
     {
-      id: "avg_self_time",
-      title: "Avg. self",
-      quantity: "time",
-      width: 84,
-      isShown: true,
+      ...numberSpec("avg_self_time", "Avg. self", "time", 84),
       group: { how: "quotient", of: "total_self_time", by: "occurrences" },
       explanation: ofEvents("Self ÷ executions", TIME_UNIT),
     },
     {
-      id: "total_time",
-      title: "Total",
-      quantity: "time",
-      width: 88,
+      ...numberSpec("total_time", "Total", "time", 88),
       isShown: false,
-      group: { how: "sum" },
       explanation: ofEvents("Sum of its durations, including nested ops", TIME_UNIT),
     },
     {
-      id: "avg_time",
-      title: "Avg.",
-      quantity: "time",
-      width: 80,
+      ...numberSpec("avg_time", "Avg.", "time", 80),
       isShown: false,
       group: { how: "quotient", of: "total_time", by: "occurrences" },
       explanation: ofEvents("Total ÷ executions", TIME_UNIT),
     },
     SPAN_TIME,
     {
-      id: "dma_stall_percent",
-      title: "Stalled by DMA",
-      quantity: "ratio",
-      width: 116,
+      ...numberSpec("dma_stall_percent", "Stalled by DMA", "ratio", 116),
       isShown: false,
       group: { how: "mean", weight: "total_time" },
       explanation: ofEvents("Time waiting for transfers ÷ total", "percent"),
@@ -164,12 +138,8 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     },
     share("efficiency", "% of roof", "The larger of “FLOP / peak” and the shares of memories"),
     {
-      id: "transcendentals",
-      title: "Transcendentals",
-      quantity: "count",
-      width: 124,
+      ...numberSpec("transcendentals", "Transcendentals", "count", 124),
       isShown: false,
-      group: { how: "sum" },
       explanation: {
         formula:
           "Exponentials, logarithms, square roots and the like; not included in the operations",
@@ -194,12 +164,8 @@ function textColumns(table: DataTable): ColumnSpec[] {
       noun: "cause",
     },
     {
-      id: "could_save",
-      title: "Could save",
-      quantity: "time",
-      width: 96,
+      ...numberSpec("could_save", "Could save", "time", 96),
       isShown: hasText(table, "cause"),
-      group: { how: "sum" },
       explanation: {
         formula: "The part of its self time that could be saved at most",
         unit: TIME_UNIT,

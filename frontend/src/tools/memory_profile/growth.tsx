@@ -1,9 +1,10 @@
 /** Growth over the steps: memory in use at their ends, and ops whose memory grows. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
+import { encodeTexts, numberColumn, tableOf } from "../../api/data_table";
 import { formatCount, NOT_MEASURED, plural, significant } from "../../base/format";
 import { LocalTable } from "../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
+import { numberSpec, textSpec } from "../../widgets/table/specs";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import { formatAmount } from "./format";
@@ -72,36 +73,29 @@ function StepList({ memory: { steps } }: { readonly memory: Memory }) {
   );
 }
 
+const STEP_SPECS: readonly ColumnSpec[] = [
+  { ...textSpec("step", "Step", 170, true), isSticky: true },
+  numberSpec("peak", "Peak", "bytes", 180, "none"),
+  numberSpec("end", "In use at its end", "bytes", 180, "none"),
+  numberSpec("kept", "Kept until the end", "bytes", 180, "none"),
+];
+
 function StepGrid({ memory: { steps } }: { readonly memory: Memory }) {
-  const table = useMemo((): DataTable => {
-    return {
-      columns: [
+  const table = useMemo(
+    () =>
+      tableOf([
         encodeTexts("step", "Step", steps.labels),
         numberColumn("peak", "Peak", steps.peak),
         numberColumn("end", "In use at its end", steps.atEnd),
         numberColumn("kept", "Kept until the end", steps.kept),
-      ],
-      length: steps.labels.length,
-      properties: {},
-      warnings: [],
-    };
-  }, [steps]);
-  const specs = table.columns.map(
-    ({ id, label }): ColumnSpec => ({
-      id,
-      title: label,
-      quantity: id === "step" ? undefined : "bytes",
-      width: id === "step" ? 170 : 180,
-      isShown: true,
-      isSticky: id === "step",
-      group: { how: "none" },
-    }),
+      ]),
+    [steps],
   );
   return (
     <LocalTable
       label="Memory by step"
       table={table}
-      specs={specs}
+      specs={STEP_SPECS}
       rankBy="peak"
       noun="step"
       height={320}

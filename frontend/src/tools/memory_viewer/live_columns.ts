@@ -1,7 +1,14 @@
 /** The columns and groupings of the table of arrays in memory. */
 import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
-import { BYTES_UNIT, explaining, groupBy, textSpec } from "../../widgets/table/specs";
+import {
+  BYTES_UNIT,
+  explaining,
+  groupBy,
+  nameSpec,
+  numberSpec,
+  textSpec,
+} from "../../widgets/table/specs";
 
 const SOURCE = "The buffer assignment of the program in the trace.";
 const PROGRAM = "The instruction in the program (HLO).";
@@ -9,20 +16,16 @@ const PROGRAM = "The instruction in the program (HLO).";
 const why = explaining(SOURCE);
 
 export const LIVE_COLUMNS: readonly ColumnSpec[] = [
-  {
-    id: "instruction",
-    title: "Instruction",
-    isName: true,
-    width: 300,
-    isShown: true,
-    isSticky: true,
-    group: { how: "label" },
-    explanation: why(
+  nameSpec(
+    "instruction",
+    "Instruction",
+    300,
+    why(
       "Instruction whose result is in memory; {1} is the second element of a tuple. Memory of parameters and results is named after the largest array in it.",
       "none",
       PROGRAM,
     ),
-  },
+  ),
   size("size_bytes", "Size", "Memory that it takes, including padding", true),
   size("unpadded_bytes", "Unpadded", "Number of elements × size of an element"),
   size("padding_bytes", "Padding", "Size − unpadded size: added by the layout to fill whole tiles"),
@@ -38,21 +41,13 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
   text("source", "Source", 180, "Source line that called the op"),
   text("opcode", "Opcode", 110, "Opcode of the instruction"),
   {
-    id: "start",
-    title: "Since event",
-    quantity: "count",
-    width: 110,
+    ...numberSpec("start", "Since event", "count", 110, "min"),
     isShown: false,
-    group: { how: "min" },
     explanation: why("Heap event that allocated it; 0 if it is in memory throughout", "events"),
   },
   {
-    id: "instants",
-    title: "For events",
-    quantity: "count",
-    width: 110,
+    ...numberSpec("instants", "For events", "count", 110, "max"),
     isShown: false,
-    group: { how: "max" },
     explanation: why("Number of heap events during which it stays in memory", "events"),
   },
 ];
@@ -67,13 +62,8 @@ export const LIVE_GROUPINGS: readonly Grouping[] = [
 
 function size(id: string, title: string, formula: string, hasBar = false): ColumnSpec {
   return {
-    id,
-    title,
-    quantity: "bytes",
-    width: hasBar ? 140 : 110,
-    isShown: true,
+    ...numberSpec(id, title, "bytes", hasBar ? 140 : 110),
     hasBar,
-    group: { how: "sum" },
     explanation: why(formula, BYTES_UNIT),
   };
 }

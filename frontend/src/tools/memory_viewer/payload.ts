@@ -1,5 +1,5 @@
 /** The compact payload of memory_viewer: programs, and the heap and memory content of one of them. */
-import { encodeTexts, numberColumn } from "../../api/data_table";
+import { encodeTexts, numberColumn, tableOf } from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import {
   columnOf,
@@ -158,24 +158,19 @@ function parseLive(json: Json, texts: readonly string[]) {
     at: textOf(json.at, texts),
     /** Names of instructions without tuple indices. */
     instruction: Array.from({ length }, (_, row) => named(row, "instruction")),
-    table: {
-      columns: [
-        encodeTexts("instruction", "Instruction", names),
-        numberColumn("size_bytes", "Size", size),
-        numberColumn("unpadded_bytes", "Unpadded size", unpadded),
-        numberColumn(
-          "padding_bytes",
-          "Padding",
-          size.map((value, row) => value - unpadded[row]),
-        ),
-        ...LIVE_TEXTS.map(([id, label]) => encodeTexts(id, label, columnTexts(id))),
-        numberColumn("start", "Since", columnOf(json.start, length)),
-        numberColumn("instants", "Events", columnOf(json.instants, length)),
-      ],
-      length,
-      properties: {},
-      warnings: [],
-    },
+    table: tableOf([
+      encodeTexts("instruction", "Instruction", names),
+      numberColumn("size_bytes", "Size", size),
+      numberColumn("unpadded_bytes", "Unpadded size", unpadded),
+      numberColumn(
+        "padding_bytes",
+        "Padding",
+        size.map((value, row) => value - unpadded[row]),
+      ),
+      ...LIVE_TEXTS.map(([id, label]) => encodeTexts(id, label, columnTexts(id))),
+      numberColumn("start", "Since", columnOf(json.start, length)),
+      numberColumn("instants", "Events", columnOf(json.instants, length)),
+    ]),
   };
 }
 

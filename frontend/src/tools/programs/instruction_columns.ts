@@ -1,7 +1,14 @@
 /** Columns shared by tables of instructions. */
 import { type DataTable, isMeasured, texts } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
+import {
+  explaining,
+  nameSpec,
+  numberSpec,
+  rankSpec,
+  TIME_UNIT,
+  textSpec,
+} from "../../widgets/table/specs";
 import { PROGRAM } from "./program_column";
 
 const EVENTS = "Device events that name an instruction of a program; on a CPU, thread events.";
@@ -58,35 +65,22 @@ export function elementType(isShown: boolean): ColumnSpec {
 }
 
 export const SELF_TIME: ColumnSpec = {
-  id: "total_self_time",
-  title: "Self",
-  quantity: "time",
-  width: 92,
-  isShown: true,
+  ...numberSpec("total_self_time", "Self", "time", 92),
   hasBar: true,
-  group: { how: "sum" },
   explanation: ofEvents("Total minus the time in nested ops", TIME_UNIT),
 };
 
 export function executions(isShown: boolean): ColumnSpec {
   return {
-    id: "occurrences",
-    title: "Executions",
-    quantity: "count",
-    width: 96,
+    ...numberSpec("occurrences", "Executions", "count", 96),
     isShown,
-    group: { how: "sum" },
     explanation: ofEvents("Number of times it ran", "executions"),
   };
 }
 
 export const SPAN_TIME: ColumnSpec = {
-  id: "span_time",
-  title: "Working time",
-  quantity: "time",
-  width: 120,
+  ...numberSpec("span_time", "Working time", "time", 120),
   isShown: false,
-  group: { how: "sum" },
   explanation: ofEvents(
     "Time that rates are based on: the total; for copies and collectives that overlap with " +
       "other ops, the time from start to done",
@@ -102,12 +96,9 @@ export function rate(
   isShown: boolean,
 ): ColumnSpec {
   return {
-    id,
-    title,
-    quantity: "number",
-    unit,
-    width: title.length > 10 ? 148 : 96,
+    ...numberSpec(id, title, "number", title.length > 10 ? 148 : 96),
     isShown,
+    unit,
     group: { how: "mean", weight: "span_time" },
     explanation: { formula, unit, source: WORK },
   };
@@ -124,10 +115,7 @@ export function shareOfPeak(
 ): ColumnSpec {
   const unit = "percent; above 100 % if caches serve bytes";
   return {
-    id,
-    title,
-    quantity: "ratio",
-    width,
+    ...numberSpec(id, title, "ratio", width),
     isShown: isMeasured(table, id),
     group: { how: "mean", weight: "span_time" },
     explanation: { formula, unit, source: peaks },

@@ -2,7 +2,7 @@
 import { type DataTable, hasText } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
-import { groupBy } from "../../widgets/table/specs";
+import { groupBy, numberSpec } from "../../widgets/table/specs";
 import {
   elementType,
   executions,
@@ -39,12 +39,7 @@ export function rooflineColumns(table: DataTable, per: Per): ColumnSpec[] {
     program(table, isOp),
     SELF_TIME,
     {
-      id: "total_self_time_percent",
-      title: "Share",
-      quantity: "ratio",
-      width: 76,
-      isShown: true,
-      group: { how: "sum" },
+      ...numberSpec("total_self_time_percent", "Share", "ratio", 76),
       explanation: ofEvents("Self ÷ time of the devices, idle time included", "percent"),
     },
     executions(false),

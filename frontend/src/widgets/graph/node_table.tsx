@@ -1,9 +1,9 @@
 /** All nodes of a graph as a table, one row per node. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn, tableOf } from "../../api/data_table";
 import { LocalTable } from "../grid/local_table";
 import type { ColumnSpec } from "../table/columns";
-import { textSpec } from "../table/specs";
+import { numberSpec, textSpec } from "../table/specs";
 
 /** A column and the value of a node in it: a number if the column has a quantity. */
 export interface NodeColumn<N> {
@@ -29,8 +29,7 @@ export function nodeNumber<N>(
   value: (node: N) => number,
   more: Partial<ColumnSpec> = {},
 ): NodeColumn<N> {
-  const spec: ColumnSpec = { id, title, quantity, width, isShown: true, group: { how: "none" } };
-  return { spec: { ...spec, ...more }, value };
+  return { spec: { ...numberSpec(id, title, quantity, width, "none"), ...more }, value };
 }
 
 /** CSS pixels of the table with its head and foot. */
@@ -68,8 +67,8 @@ export function NodeTable<N>(props: NodeTableProps<N>) {
 }
 
 function nodeTable<N>(nodes: readonly N[], columns: readonly NodeColumn<N>[]): DataTable {
-  return {
-    columns: columns.map(({ spec: { id, quantity }, value }) =>
+  return tableOf(
+    columns.map(({ spec: { id, quantity }, value }) =>
       quantity === undefined
         ? encodeTexts(id, id, nodes.map(value))
         : numberColumn(
@@ -78,8 +77,5 @@ function nodeTable<N>(nodes: readonly N[], columns: readonly NodeColumn<N>[]): D
             Float64Array.from(nodes, (node) => Number(value(node))),
           ),
     ),
-    length: nodes.length,
-    properties: {},
-    warnings: [],
-  };
+  );
 }

@@ -1,13 +1,13 @@
 /** The data of a step chart as a table, and as a CSV file. */
 import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
-import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
-import { toCsv } from "../../base/csv";
-import { saveFile } from "../../base/save";
+import { type DataTable, encodeTexts, numberColumn, tableOf } from "../../api/data_table";
+import { saveCsv } from "../../base/save";
 import { patchView, type View } from "../../base/url_state";
 import { Grid } from "../grid/grid";
 import type { ColumnSpec } from "../table/columns";
 import { useTableModel } from "../table/model";
+import { numberSpec, textSpec } from "../table/specs";
 import { type Drawing, type StepAxis, type StepSeries, stepTotals } from "./steps";
 
 interface StepTableProps {
@@ -68,7 +68,7 @@ export function saveStepsCsv(
     isWhole(steps, step),
     steps.outliers?.[step] ?? "",
   ]);
-  saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...rows])], { type: "text/csv" }));
+  saveCsv(fileName, [head, ...rows]);
 }
 
 function isWhole({ isTruncated, isUnrecorded }: StepAxis, step: number): boolean {
@@ -88,54 +88,26 @@ function stepTable(
   );
   const shown = series.toReversed();
   const hasOutliers = steps.outliers?.some((reason) => reason !== "") ?? false;
-  const table: DataTable = {
-    columns: [
-      encodeTexts("step", "Step", steps.labels),
-      ...(isStack ? [numberColumn("total", "Step time", totals)] : []),
-      ...shown.map(({ id, label, values }) => numberColumn(`of ${id}`, label, values)),
-      {
-        kind: "flag",
-        id: "whole",
-        label: "Fully recorded",
-        values: Int8Array.from(steps.labels, (_, step) => (isWhole(steps, step) ? 1 : 0)),
-      },
-      ...(hasOutliers ? [encodeTexts("why", "Why it takes longer", steps.outliers ?? [])] : []),
-    ],
-    length: count,
-    properties: {},
-    warnings: [],
-  };
-  const number = (id: string, title: string): ColumnSpec => ({
-    id,
-    title,
-    quantity,
-    width: Math.max(90, 60 + title.length * 7.5),
-    isShown: true,
-    group: { how: "none" },
-  });
-  const specs: ColumnSpec[] = [
+  const table = tableOf([
+    encodeTexts("step", "Step", steps.labels),
+    ...(isStack ? [numberColumn("total", "Step time", totals)] : []),
+    ...shown.map(({ id, label, values }) => numberColumn(`of ${id}`, label, values)),
     {
-      id: "step",
-      title: "Step",
-      width: 140,
-      isShown: true,
-      isSticky: true,
-      group: { how: "same" },
+      kind: "flag",
+      id: "whole",
+      label: "Fully recorded",
+      values: Int8Array.from(steps.labels, (_, step) => (isWhole(steps, step) ? 1 : 0)),
     },
+    ...(hasOutliers ? [encodeTexts("why", "Why it takes longer", steps.outliers ?? [])] : []),
+  ]);
+  const number = (id: string, title: string) =>
+    numberSpec(id, title, quantity, Math.max(90, 60 + title.length * 7.5), "none");
+  const specs: ColumnSpec[] = [
+    { ...textSpec("step", "Step", 140, true), isSticky: true },
     ...(isStack ? [number("total", "Step time")] : []),
     ...shown.map(({ id, label }) => number(`of ${id}`, label)),
-    { id: "whole", title: "Fully recorded", width: 130, isShown: true, group: { how: "none" } },
-    ...(hasOutliers
-      ? [
-          {
-            id: "why",
-            title: "Why it takes longer",
-            width: 420,
-            isShown: true,
-            group: { how: "none" },
-          } as const,
-        ]
-      : []),
+    textSpec("whole", "Fully recorded", 130, true),
+    ...(hasOutliers ? [textSpec("why", "Why it takes longer", 420, true)] : []),
   ];
   return { table, specs };
 }

@@ -1,5 +1,6 @@
 /** Column specs and groupings that several tables share. */
 import { encodeTexts, type TextColumn } from "../../api/data_table";
+import type { Quantity } from "../../base/format";
 import { nameScope } from "../../base/names";
 import type { ColumnSpec, Explanation, TableColumn } from "./columns";
 import type { Grouping } from "./group";
@@ -46,6 +47,17 @@ export function nameSpec(
     group: { how: "label" },
     explanation,
   };
+}
+
+/** A column of numbers; a group has the sum of its rows, unless `how` says otherwise. */
+export function numberSpec(
+  id: string,
+  title: string,
+  quantity: Quantity | undefined,
+  width: number,
+  how: "sum" | "min" | "max" | "same" | "none" = "sum",
+): ColumnSpec {
+  return { id, title, quantity, width, isShown: true, group: { how } };
 }
 
 /** The operational intensity, hidden by default; `source` is that of operations and bytes. */

@@ -1,6 +1,6 @@
 /** The instructions of the graph as a table. */
-import { type Cell, toCsv } from "../../../base/csv";
-import { saveFile } from "../../../base/save";
+import type { Cell } from "../../../base/csv";
+import { saveCsv } from "../../../base/save";
 import {
   type NodeColumn,
   NodeTable,
@@ -62,5 +62,5 @@ export function saveNodes(fileName: string, nodes: readonly InstructionNode[]): 
       ]);
     }
   }
-  saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));
+  saveCsv(fileName, lines());
 }

@@ -1,5 +1,5 @@
 /** The memory in use at an instant: a row per op, region, data type, shape and age. */
-import { encodeTexts, numberColumn } from "../../../api/data_table";
+import { encodeTexts, numberColumn, tableOf } from "../../../api/data_table";
 import { columnOf, fields, flag, list, number, numbers, text } from "../../../api/json";
 import { bytes } from "../../../base/units";
 
@@ -55,23 +55,18 @@ export function parseBreakdown(json: unknown, texts: readonly string[], steps: r
     at: number(breakdown.at_ps),
     isPeak: flag(breakdown.is_peak),
     inUse: bytes(number(breakdown.in_use_bytes)),
-    table: {
-      columns: [
-        ...TEXTS.map(([id, label]) => names(id, label, texts)),
-        amount("allocated_bytes", "Allocation size"),
-        amount("requested_bytes", "Requested size"),
-        {
-          ...occurrences,
-          values: occurrences.values.map((count, row) => (isUncounted(row) ? Number.NaN : count)),
-        },
-        encodeTexts("age", "Allocated in", age),
-        names("step", "Step", steps),
-        amount("since_ps", "Since", 1 / PS_PER_US),
-      ],
-      length,
-      properties: {},
-      warnings: [],
-    },
+    table: tableOf([
+      ...TEXTS.map(([id, label]) => names(id, label, texts)),
+      amount("allocated_bytes", "Allocation size"),
+      amount("requested_bytes", "Requested size"),
+      {
+        ...occurrences,
+        values: occurrences.values.map((count, row) => (isUncounted(row) ? Number.NaN : count)),
+      },
+      encodeTexts("age", "Allocated in", age),
+      names("step", "Step", steps),
+      amount("since_ps", "Since", 1 / PS_PER_US),
+    ]),
   };
 }
 

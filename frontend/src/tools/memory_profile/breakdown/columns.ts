@@ -1,56 +1,44 @@
 /** The columns and groupings of the breakdown table. */
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Grouping } from "../../../widgets/table/group";
-import { BYTES_UNIT, explaining, groupBy, textSpec } from "../../../widgets/table/specs";
+import {
+  BYTES_UNIT,
+  explaining,
+  groupBy,
+  nameSpec,
+  numberSpec,
+  textSpec,
+} from "../../../widgets/table/specs";
 
 const EVENTS = "Memory allocation events on the host's threads, matched by address.";
 
 const why = explaining(EVENTS);
 
 export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
-  {
-    id: "op",
-    title: "Op name",
-    isName: true,
-    width: 320,
-    isShown: true,
-    isSticky: true,
-    group: { how: "label" },
-    explanation: why(
+  nameSpec(
+    "op",
+    "Op name",
+    320,
+    why(
       "The op that requested the memory. “–” if the recorder named none.",
       "none",
       "The stat tf_op of the allocation.",
     ),
-  },
+  ),
   {
-    id: "allocated_bytes",
-    title: "Allocation size",
-    quantity: "bytes",
-    width: 152,
-    isShown: true,
+    ...numberSpec("allocated_bytes", "Allocation size", "bytes", 152),
     hasBar: true,
-    group: { how: "sum" },
     explanation: why(
       "Sum of the sizes of the row's allocations that were in use at the instant; allocators round requests up",
       BYTES_UNIT,
     ),
   },
   {
-    id: "requested_bytes",
-    title: "Requested size",
-    quantity: "bytes",
-    width: 150,
-    isShown: true,
-    group: { how: "sum" },
+    ...numberSpec("requested_bytes", "Requested size", "bytes", 150),
     explanation: why("Sum of the requested sizes", BYTES_UNIT),
   },
   {
-    id: "occurrences",
-    title: "Occurrences",
-    quantity: "count",
-    width: 112,
-    isShown: true,
-    group: { how: "sum" },
+    ...numberSpec("occurrences", "Occurrences", "count", 112),
     explanation: why("Number of allocations in use", "allocations"),
   },
   text(
@@ -69,12 +57,8 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
   ),
   text("step", "Step", 110, "The step in which the first of the row's allocations was made"),
   {
-    id: "since_ps",
-    title: "Since (µs)",
-    quantity: "count",
-    width: 104,
+    ...numberSpec("since_ps", "Since (µs)", "count", 104, "min"),
     isShown: false,
-    group: { how: "min" },
     explanation: why(
       "When the first of the row's allocations was made, since the start of the trace",
       "µs",

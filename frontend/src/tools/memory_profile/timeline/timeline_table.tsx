@@ -1,8 +1,8 @@
 /** The points of the timeline as a table and as a CSV file. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../../api/data_table";
-import { type Cell, toCsv } from "../../../base/csv";
-import { saveFile } from "../../../base/save";
+import { type DataTable, encodeTexts, tableOf } from "../../../api/data_table";
+import type { Cell } from "../../../base/csv";
+import { saveCsv } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import { inUse, type Memory } from "../payload";
@@ -57,7 +57,7 @@ export function saveTimelineCsv(fileName: string, memory: Memory): void {
       return null;
     }),
   );
-  saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...lines])], { type: "text/csv" }));
+  saveCsv(fileName, [head, ...lines]);
 }
 
 function quantityOf(id: string): "time" | "bytes" | "ratio" {
@@ -74,37 +74,32 @@ function timelineTable({ timeline, texts, steps }: Memory): DataTable {
       label,
       Array.from(of, (at) => from[at] ?? null),
     );
-  return {
-    columns: [
-      number(
-        "time",
-        "Timestamp (µs)",
-        timeline.time.map((time) => time / PS_PER_US),
-      ),
-      encodeTexts(
-        "event",
-        "Event",
-        Array.from(timeline.kind, (kind) => ["deallocation", "allocation"][kind] ?? null),
-      ),
-      number("requested", "Requested size", timeline.requested),
-      number("allocated", "Allocation size", timeline.allocated),
-      names("op", "Op", timeline.op, texts),
-      names("step", "Step", timeline.step, steps.labels),
-      names("region", "Region type", timeline.region, texts),
-      names("dtype", "Data type", timeline.dtype, texts),
-      names("shape", "Tensor shape", timeline.shape, texts),
-      number(
-        "in_use",
-        "Memory in use",
-        Float64Array.from({ length }, (_, index) => inUse(timeline, index)),
-      ),
-      number("stack", "Stack", timeline.stack),
-      number("heap", "Heap", timeline.heap),
-      number("free", "Free", timeline.free),
-      number("fragmentation", "Fragmentation", timeline.fragmentation),
-    ],
-    length,
-    properties: {},
-    warnings: [],
-  };
+  return tableOf([
+    number(
+      "time",
+      "Timestamp (µs)",
+      timeline.time.map((time) => time / PS_PER_US),
+    ),
+    encodeTexts(
+      "event",
+      "Event",
+      Array.from(timeline.kind, (kind) => ["deallocation", "allocation"][kind] ?? null),
+    ),
+    number("requested", "Requested size", timeline.requested),
+    number("allocated", "Allocation size", timeline.allocated),
+    names("op", "Op", timeline.op, texts),
+    names("step", "Step", timeline.step, steps.labels),
+    names("region", "Region type", timeline.region, texts),
+    names("dtype", "Data type", timeline.dtype, texts),
+    names("shape", "Tensor shape", timeline.shape, texts),
+    number(
+      "in_use",
+      "Memory in use",
+      Float64Array.from({ length }, (_, index) => inUse(timeline, index)),
+    ),
+    number("stack", "Stack", timeline.stack),
+    number("heap", "Heap", timeline.heap),
+    number("free", "Free", timeline.free),
+    number("fragmentation", "Fragmentation", timeline.fragmentation),
+  ]);
 }

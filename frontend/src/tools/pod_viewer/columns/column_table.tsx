@@ -1,11 +1,11 @@
 /** The columns of a step as a table and as a CSV file: a row per worker. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
-import { type Cell, toCsv } from "../../../base/csv";
-import { saveFile } from "../../../base/save";
+import { type DataTable, encodeTexts, numberColumn, tableOf } from "../../../api/data_table";
+import type { Cell } from "../../../base/csv";
+import { saveCsv } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
 import { stepName } from "../../../widgets/step_chart/steps";
-import type { ColumnSpec } from "../../../widgets/table/columns";
+import { numberSpec } from "../../../widgets/table/specs";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step/step_cells";
 import { textColumn } from "../text_column";
@@ -19,14 +19,8 @@ interface ColumnTableProps {
 
 export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps) {
   const table = useMemo(() => stepTable(pod, cells), [pod, cells]);
-  const time = (id: string, title: string): ColumnSpec => ({
-    id,
-    title,
-    quantity: "time",
-    width: Math.max(110, 50 + title.length * 7),
-    isShown: true,
-    group: { how: "none" },
-  });
+  const time = (id: string, title: string) =>
+    numberSpec(id, title, "time", Math.max(110, 50 + title.length * 7), "none");
   return (
     <LocalTable
       label={`${stepName(pod.steps, cells.step)} by worker`}
@@ -69,39 +63,34 @@ export function saveColumnCsv(
     pod.phases[cells.bottleneck[row]]?.label ?? "",
     !cells.isTruncated[row],
   ]);
-  saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...lines])], { type: "text/csv" }));
+  saveCsv(fileName, [head, ...lines]);
 }
 
 function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable {
   const rows = Array.from(cells.worker);
-  return {
-    columns: [
-      encodeTexts(
-        "worker",
-        "Worker",
-        rows.map((row) => workers.names[row]),
-      ),
-      encodeTexts(
-        "host",
-        "Host",
-        rows.map((row) => hosts[workers.host[row]] ?? ""),
-      ),
-      numberColumn("total", "Step time", cells.total),
-      encodeTexts(
-        "bottleneck",
-        "Largest part",
-        Array.from(cells.bottleneck, (at) => phases[at]?.label ?? null),
-      ),
-      ...phases.map(({ id, label }, index) => numberColumn(`of ${id}`, label, cells.phases[index])),
-      {
-        kind: "flag",
-        id: "whole",
-        label: "Fully recorded",
-        values: Int8Array.from(cells.isTruncated, (isTruncated) => (isTruncated ? 0 : 1)),
-      },
-    ],
-    length: rows.length,
-    properties: {},
-    warnings: [],
-  };
+  return tableOf([
+    encodeTexts(
+      "worker",
+      "Worker",
+      rows.map((row) => workers.names[row]),
+    ),
+    encodeTexts(
+      "host",
+      "Host",
+      rows.map((row) => hosts[workers.host[row]] ?? ""),
+    ),
+    numberColumn("total", "Step time", cells.total),
+    encodeTexts(
+      "bottleneck",
+      "Largest part",
+      Array.from(cells.bottleneck, (at) => phases[at]?.label ?? null),
+    ),
+    ...phases.map(({ id, label }, index) => numberColumn(`of ${id}`, label, cells.phases[index])),
+    {
+      kind: "flag",
+      id: "whole",
+      label: "Fully recorded",
+      values: Int8Array.from(cells.isTruncated, (isTruncated) => (isTruncated ? 0 : 1)),
+    },
+  ]);
 }

@@ -1,10 +1,10 @@
 /** The heat map as a table of statistics per worker, and all cells as a CSV file. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
-import { type Cell, toCsv } from "../../../base/csv";
-import { saveFile } from "../../../base/save";
+import { type DataTable, encodeTexts, numberColumn, tableOf } from "../../../api/data_table";
+import type { Cell } from "../../../base/csv";
+import { saveCsv } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
-import type { ColumnSpec } from "../../../widgets/table/columns";
+import { numberSpec } from "../../../widgets/table/specs";
 import type { Measure } from "../measures";
 import { cellOf, type Pod } from "../payload";
 import { textColumn } from "../text_column";
@@ -20,14 +20,7 @@ interface HeatTableProps {
 export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableProps) {
   const table = useMemo(() => workerTable(pod, values, step), [pod, values, step]);
   const { quantity } = measure;
-  const number = (id: string, title: string): ColumnSpec => ({
-    id,
-    title,
-    quantity,
-    width: 130,
-    isShown: true,
-    group: { how: "none" },
-  });
+  const number = (id: string, title: string) => numberSpec(id, title, quantity, 130, "none");
   return (
     <LocalTable
       label={`${measure.label} by worker`}
@@ -35,7 +28,7 @@ export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableP
       specs={[
         textColumn("worker", "Worker", 170, true),
         textColumn("host", "Host", 180),
-        { ...number("count", "Steps"), quantity: "count" },
+        numberSpec("count", "Steps", "count", 130, "none"),
         number("average", "Average"),
         number("least", "Minimum"),
         number("most", "Maximum"),
@@ -68,7 +61,7 @@ export function saveHeatCsv(
       yield [workers.names[worker], hosts[workers.host[worker]] ?? "", ...cells];
     }
   }
-  saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));
+  saveCsv(fileName, lines());
 }
 
 /** Statistics over the fully recorded steps, or over all steps if there are none. */
@@ -100,23 +93,18 @@ function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
     chosen.values[worker] = step < 0 ? Number.NaN : values[cellOf(pod, worker, step)];
     slowest.push(at < 0 ? "" : steps.labels[at]);
   }
-  return {
-    columns: [
-      encodeTexts("worker", "Worker", workers.names),
-      encodeTexts(
-        "host",
-        "Host",
-        Array.from(workers.host, (host) => hosts[host] ?? ""),
-      ),
-      count,
-      average,
-      least,
-      most,
-      encodeTexts("at", "Step of maximum", slowest),
-      chosen,
-    ],
-    length: workers.count,
-    properties: {},
-    warnings: [],
-  };
+  return tableOf([
+    encodeTexts("worker", "Worker", workers.names),
+    encodeTexts(
+      "host",
+      "Host",
+      Array.from(workers.host, (host) => hosts[host] ?? ""),
+    ),
+    count,
+    average,
+    least,
+    most,
+    encodeTexts("at", "Step of maximum", slowest),
+    chosen,
+  ]);
 }

@@ -1,7 +1,7 @@
 /** All iterators of the graph as a table. */
 import { useMemo } from "preact/hooks";
-import { type Cell, toCsv } from "../../../base/csv";
-import { saveFile } from "../../../base/save";
+import type { Cell } from "../../../base/csv";
+import { saveCsv } from "../../../base/save";
 import {
   type NodeColumn,
   NodeTable,
@@ -78,7 +78,7 @@ export function saveNodes(fileName: string, { nodes }: GraphTree): void {
       );
     }
   }
-  saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));
+  saveCsv(fileName, lines());
 }
 
 function parametersText(parameters: readonly Parameter[]): string {

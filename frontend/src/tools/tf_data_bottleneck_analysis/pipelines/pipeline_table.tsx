@@ -1,8 +1,8 @@
 /** The table of all input pipelines with call counts and latencies; a click chooses one. */
 import { useMemo } from "preact/hooks";
-import { type Cell, toCsv } from "../../../base/csv";
+import type { Cell } from "../../../base/csv";
 import { columnScale, formatCount, formatTime, plural, type Scale } from "../../../base/format";
-import { saveFile } from "../../../base/save";
+import { saveCsv } from "../../../base/save";
 import { microseconds } from "../../../base/units";
 import type { View } from "../../../base/url_state";
 import { Card } from "../../../widgets/text/card";
@@ -260,5 +260,5 @@ function savePipelines(fileName: string, pipelines: readonly Pipeline[], data: T
       ];
     }
   }
-  saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));
+  saveCsv(fileName, lines());
 }
