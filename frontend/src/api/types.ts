@@ -19,7 +19,6 @@ export function parseLogdir(json: unknown) {
     searched: {
       directories: count(searched.directories),
       files: count(searched.files),
-      seconds: count(searched.seconds),
       stopped: typeof searched.stopped === "string" ? searched.stopped : null,
     },
     ignored: list(logdir.ignored)
@@ -42,7 +41,6 @@ function parseRun(json: unknown) {
 export function parseSession(json: unknown) {
   const session = fields(json);
   return {
-    run: text(session.run),
     hosts: list(session.hosts).map(parseSessionHost),
     tools: list(session.tools).map(parseSessionTool),
   };
@@ -82,8 +80,6 @@ export function parseProgress(json: unknown) {
   return {
     state: state === "preparing" || state === "working" || state === "error" ? state : "idle",
     text: text(progress.text),
-    done: count(progress.done),
-    total: count(progress.total),
     share: count(progress.share),
   };
 }

@@ -40,7 +40,6 @@ function parseWorker(json: unknown) {
     phase: text(worker.phase),
     attempts: count(worker.attempts),
     /** Why it failed: `message` is the cause, `fix` the remedy, `details` the server's own error. */
-    reason: text(worker.reason),
     message: text(worker.message),
     fix: text(worker.fix),
     details: text(worker.details),

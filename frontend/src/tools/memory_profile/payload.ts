@@ -114,8 +114,6 @@ function parseTimeline(json: unknown) {
   if (length > 0 && flags.length !== length)
     throw new PayloadError("the columns of the timeline differ in length");
   return {
-    from: number(lines.from_ps),
-    to: number(lines.to_ps),
     /** The number of events in it, including those that are not drawn. */
     events: number(lines.events),
     isSampled: flag(lines.is_sampled),

@@ -40,7 +40,6 @@ export function parseHeap(json: unknown) {
     programs,
     /** The chosen program; null if the address names one that does not exist. */
     program: programs[chosen] ?? null,
-    host: text(json.host),
     /** Why there is nothing to show, or "". */
     reason: text(json.reason),
     space: number(json.space),
@@ -75,7 +74,6 @@ function parsePrograms(json: Json) {
 
 function parseFigures(json: Json) {
   return {
-    entry: text(json.entry),
     peak: number(json.peak_bytes),
     peakEvent: count(json.peak_event, -1),
     peakInstruction: text(json.peak_instruction),

@@ -43,8 +43,6 @@ export function readStepTable(table: DataTable) {
     series: findSeries(table, isUnrecorded),
     /** [count] µs; the sum of the phases. */
     total,
-    /** Since the start of the trace, in µs; NaN if unknown. */
-    start: inMicroseconds(numbers(table, "startMs"), count),
     /**
      * Each step on its slowest worker: its start since that of the host's own trace and its duration
      * in µs, NaN if unknown, and its host, "" if unknown.

@@ -191,7 +191,6 @@ function toBottleneck(row: Row) {
     rank: row.number("rank") || 0,
     /** The times of the bottleneck in that execution. */
     self: microseconds(row.number("self_us")),
-    suggestion: row.text("suggestion"),
     /** 0–1 of the time that the program spends in calls of the pipeline; NaN for a single call. */
     share: row.number("share"),
     /** The mean over all calls of the pipeline. */
@@ -235,7 +234,6 @@ function toExecution(row: Row) {
     start: microseconds(row.number("start_us")),
     duration: microseconds(row.number("duration_us")),
     bottleneck: row.text("bottleneck"),
-    thread: row.text("thread"),
     /** It mostly waited for work begun before the recording, about which nothing is known. */
     isCut: row.flag("is_cut"),
   };

@@ -5,10 +5,9 @@ import type { Cell } from "../../../base/csv";
 import { saveCsv } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
 import { stepName } from "../../../widgets/step_chart/steps";
-import { numberSpec } from "../../../widgets/table/specs";
+import { numberSpec, textSpec } from "../../../widgets/table/specs";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step/step_cells";
-import { textColumn } from "../text_column";
 
 interface ColumnTableProps {
   readonly pod: Pod;
@@ -26,12 +25,12 @@ export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps
       label={`${stepName(pod.steps, cells.step)} by worker`}
       table={table}
       specs={[
-        textColumn("worker", "Worker", 170, true),
-        textColumn("host", "Host", 140),
+        { ...textSpec("worker", "Worker", 170, true), isSticky: true },
+        textSpec("host", "Host", 140, true),
         time("total", "Step time"),
-        textColumn("bottleneck", "Largest part", 150),
+        textSpec("bottleneck", "Largest part", 150, true),
         ...pod.phases.map(({ id, label }) => time(`of ${id}`, label)).toReversed(),
-        textColumn("whole", "Fully recorded", 130),
+        textSpec("whole", "Fully recorded", 130, true),
       ]}
       rankBy="total"
       noun="worker"

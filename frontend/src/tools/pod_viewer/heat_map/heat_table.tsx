@@ -4,10 +4,9 @@ import { type DataTable, encodeTexts, numberColumn, tableOf } from "../../../api
 import type { Cell } from "../../../base/csv";
 import { saveCsv } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
-import { numberSpec } from "../../../widgets/table/specs";
+import { numberSpec, textSpec } from "../../../widgets/table/specs";
 import type { Measure } from "../measures";
 import { cellOf, type Pod } from "../payload";
-import { textColumn } from "../text_column";
 
 interface HeatTableProps {
   readonly pod: Pod;
@@ -26,13 +25,13 @@ export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableP
       label={`${measure.label} by worker`}
       table={table}
       specs={[
-        textColumn("worker", "Worker", 170, true),
-        textColumn("host", "Host", 180),
+        { ...textSpec("worker", "Worker", 170, true), isSticky: true },
+        textSpec("host", "Host", 180, true),
         numberSpec("count", "Steps", "count", 130, "none"),
         number("average", "Average"),
         number("least", "Minimum"),
         number("most", "Maximum"),
-        textColumn("at", "Step of maximum", 150),
+        textSpec("at", "Step of maximum", 150, true),
         number("chosen", "Chosen step"),
       ]}
       rankBy="average"

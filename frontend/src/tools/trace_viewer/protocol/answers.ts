@@ -65,7 +65,6 @@ export function parseEvent(json: unknown) {
     ...place,
     fullName: text(event.full_name) || place.name,
     category: text(event.category),
-    depth: count(event.depth),
     /** NaN if unknown. */
     selfPs: number(event.self_ps),
     /** The enclosing events, outermost first. */
