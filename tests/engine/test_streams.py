@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from timeline.export.chrome_twin import expected_events, parsed, read_events, written
-from traces import draw, space_of, write
+from traces import draw, listed, space_of, write
 
 from tbprof._pb import message
 from tbprof.base.errors import BadRequest, BadTrace, NoData
@@ -184,18 +184,13 @@ def test_a_host_that_cannot_be_read_is_left_out_and_told(one_run: Callable[..., 
 
 
 def test_no_events_are_no_data_with_the_reason(one_run: Callable[..., Engine]) -> None:
-    space = message("tensorflow.profiler.XSpace")()
-    space.planes.add(name=HOST).lines.add(id=1, name="t")
-    space.planes.add(name=GPU)
-    engine = one_run(h0=space.SerializeToString())
+    engine = one_run(h0=draw({HOST: "t |", GPU: ""}))
     with pytest.raises(NoData, match="Trace viewer has nothing to show: the trace has no events"):
         stream(engine)
 
 
 def test_planes_without_lines_are_a_reason_in_the_menu(one_run: Callable[..., Engine]) -> None:
-    space = message("tensorflow.profiler.XSpace")()
-    space.planes.add(name=HOST)
-    engine = one_run(h0=space.SerializeToString())
+    engine = one_run(h0=draw({HOST: ""}))
     assert TOOL not in engine.run_tools("run")
     reasons = {tool["name"]: tool["reason"] for tool in engine.session("run")["tools"]}
     assert reasons[TOOL] == "the trace has no events"
@@ -278,17 +273,8 @@ def test_nothing_of_it_is_kept_or_prepared_behind_requests(
 
 def long_trace(events: int) -> bytes:
     """More than the files that are held in memory, so that cutting it off is noticed."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    plane.event_metadata[1].id = 1
-    plane.event_metadata[1].name = "a"
-    plane.stat_metadata[1].id = 1
-    plane.stat_metadata[1].name = "x"
-    line = plane.lines.add(id=1, name="t")
-    for index in range(events):
-        event = line.events.add(metadata_id=1, offset_ps=index * 10, duration_ps=5)
-        event.stats.add(metadata_id=1, str_value="y" * 1000)
-    return bytes(space.SerializeToString())
+    stats = {"x": "y" * 1000}
+    return listed({HOST: {"t": [("a", index * 10, 5, stats) for index in range(events)]}})
 
 
 def test_a_file_that_shrinks_on_the_way(one_run: Callable[..., Engine], tmp_path: Path) -> None:

@@ -1,17 +1,13 @@
 """Known mistakes of the tables of ops and kernels."""
 
-import json
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of
 from jobs.pages import Pages, Row, rows
-from traces import draw
+from traces import draw, listed
 
 from mistakes.catalogue import Show, mistake
-from tbprof._pb import message
 from tbprof.base.errors import NoData
-from tbprof.engine.engine import DataRequest
 
 HOST, GPU = "/host:CPU", "/device:GPU:0"
 OPS, KERNELS = "ops", "kernels"
@@ -99,14 +95,8 @@ def old_spellings_of_ops(show: Show) -> str:
 
 @mistake(OPS, "Ops beyond the 500th are missing, and shares do not reach 100 %.")
 def no_op_is_cut_off(show: Show) -> str:
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    line = plane.lines.add(id=1, name="thread")
-    for number in range(1, 602):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = f"op{number}:Op"
-        line.events.add(metadata_id=number, offset_ps=number * 10**6, duration_ps=10**5)
-    table = op_table(show(space.SerializeToString()))
+    ops = [(f"op{number}:Op", number * 10**6, 10**5) for number in range(1, 602)]
+    table = op_table(show(listed({HOST: {"thread": ops}})))
     assert len(table) == 601
     share = table[-1]["host_cumulative_total_self_time_percent"]
     assert abs(share - 1) < 1e-9
@@ -198,16 +188,7 @@ def numbered_products(show: Show) -> str:
 
 @mistake(KERNELS, "Kernels beyond the 1,000th are missing.")
 def no_kernel_is_cut_off(show: Show) -> str:
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=GPU)
-    plane.stat_metadata[1].id, plane.stat_metadata[1].name = 1, "kernel_details"
-    line = plane.lines.add(id=1, name="Stream #1")
-    for number in range(1, 1331):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = f"kernel_{number}"
-        event = line.events.add(metadata_id=number, offset_ps=number * 10**6, duration_ps=10**5)
-        event.stats.add(metadata_id=1, str_value=DETAILS)
-    pages = show(space.SerializeToString())
-    body = content_of(pages.engine, DataRequest(pages.run, "kernel_stats"))
-    assert len(rows(json.loads(body))) == 1330
+    details = {"kernel_details": DETAILS}
+    kernels = [(f"kernel_{number}", number * 10**6, 10**5, details) for number in range(1, 1331)]
+    assert len(kernel_table(show(listed({GPU: {"Stream #1": kernels}})))) == 1330
     return "1330 of 1330 rows"

@@ -7,12 +7,11 @@ from typing import Any
 from helpers.payloads import content_of
 from helpers.timeline_client import Timeline
 from jobs.pages import Pages
-from traces import draw
+from traces import draw, listed
 from traces.misread_runs import appended
 from werkzeug.test import Client
 
 from mistakes.catalogue import Show, mistake
-from tbprof._pb import message
 from tbprof.engine.engine import DataRequest
 from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
@@ -44,9 +43,8 @@ def nothing_is_filtered(show: Show) -> str:
 
 @mistake(VIEWER, "The span of the trace is written with only six digits.")
 def times_have_all_digits(show: Show) -> str:
-    space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a.b"}))
-    space.planes[0].lines[0].events[1].offset_ps = 98_102_500_123_456
-    found = events(show(space.SerializeToString()))
+    drawn = [("a", 0, 10**6), ("b", 98_102_500_123_456, 10**6)]
+    found = events(show(listed({HOST: {"t": drawn}})))
     assert found[1]["ts"] == 98_102_500.123456
     return "98102500.123456 µs, as in the file"
 
@@ -68,13 +66,7 @@ def arguments_are_values(show: Show) -> str:
 
 @mistake(VIEWER, "Of events that begin at the same time, the 256th and later ones are dropped.")
 def events_of_one_moment(show: Show) -> str:
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "instant"
-    line = plane.lines.add(id=1, name="t")
-    for _ in range(300):
-        line.events.add(metadata_id=1, offset_ps=10**6, duration_ps=10**5)
-    assert len(events(show(space.SerializeToString()))) == 300
+    assert len(events(show(listed({HOST: {"t": [("instant", 10**6, 10**5)] * 300}})))) == 300
     return "300 of 300 events"
 
 

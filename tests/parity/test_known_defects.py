@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from helpers.payloads import content_of, rows
 from parity.oracle import Row, ask_xprof
-from traces import draw, write
+from traces import draw, listed, write
 
-from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
@@ -69,15 +68,8 @@ def test_overlapping_siblings_lose_the_later_one(both: Both) -> None:
 
 
 def test_a_parent_written_after_its_child_vanishes(both: Both) -> None:
-    space = message("tensorflow.profiler.XSpace").FromString(
-        host("thread |aaaaaaaaaa\n       |bbbbb", a="a:Op", b="b:Op")
-    )
-    first, second = space.planes[0].lines[0].events
-    swapped = [message("tensorflow.profiler.XEvent").FromString(one.SerializeToString())
-               for one in (second, first)]  # fmt: skip
-    del space.planes[0].lines[0].events[:]
-    space.planes[0].lines[0].events.extend(swapped)
-    theirs, ours = both(OPS, space.SerializeToString())
+    child, parent = ("b:Op", 0, 5 * 10**6), ("a:Op", 0, 10 * 10**6)
+    theirs, ours = both(OPS, listed({"/host:CPU": {"thread": [child, parent]}}))
     assert pick(theirs, *TIMES) == [("b", 5.0, 5.0)]
     assert pick(ours, *TIMES) == [("a", 10.0, 5.0), ("b", 5.0, 5.0)]
 
@@ -234,16 +226,8 @@ def test_an_einsum_that_is_no_product(both: Both) -> None:
 
 
 def test_rows_over_the_cap_vanish(both: Both) -> None:
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    line = plane.lines.add(id=1, name="thread")
-    for number in range(1, 602):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = f"op{number}:Op"
-        line.events.add(
-            metadata_id=number, offset_ps=number * 10**6, duration_ps=(number % 7 + 1) * 10**5
-        )
-    theirs, ours = both(OPS, space.SerializeToString())
+    ops = [(f"op{number}:Op", number * 10**6, (number % 7 + 1) * 10**5) for number in range(1, 602)]
+    theirs, ours = both(OPS, listed({"/host:CPU": {"thread": ops}}))
     assert (len(theirs), len(ours)) == (499, 601)
     cumulative = "Host_cumulative_total_self_time_percent"
     assert theirs[-1][cumulative] < 0.96

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from parity.oracle import ask_xprof
 from timeline.export.chrome_twin import parsed, written
-from traces import draw, space_of
+from traces import Unsigned, draw, space_of
 from traces.misread_runs import appended
 
-from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine, Stream
 from tbprof.storage.logdir import Logdir
 from tbprof.timeline.export.chrome import TimeRange
@@ -132,12 +131,9 @@ def test_one_variant_takes_one_host(xprof_python: str, tmp_path: Path) -> None:
 
 def recorded_at(start_ns: int) -> bytes:
     """A trace whose times count from the start of its recording, which it states."""
-    space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a"}))
-    plane = space.planes.add(name="Task Environment")
-    plane.stat_metadata[1].id = 1
-    plane.stat_metadata[1].name = "profile_start_time"
-    plane.stats.add(metadata_id=1, uint64_value=start_ns)
-    return bytes(space.SerializeToString())
+    environment = "Task Environment"
+    stated = {environment: {"profile_start_time": Unsigned(start_ns)}}
+    return draw({HOST: "t |a", environment: ""}, plane_stats=stated)
 
 
 def test_hosts_begin_together_whenever_they_were_recorded(

@@ -15,10 +15,9 @@ from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
 from serving.routes.asking import BASE, error_of
 from serving.test_plugin import install_tbprof, tensorboard
-from traces import draw, write
+from traces import draw, listed, write
 from werkzeug.test import Client
 
-from tbprof._pb import message
 from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
@@ -29,15 +28,8 @@ TRACE = draw({HOST: "t |aaaa.bb"}, names={"a": "</script>"})
 
 def large() -> bytes:
     """A trace of 120,000 events: 20 MB of JSON."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    for number in range(1, 9):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = f"{number}" * 100
-    line = plane.lines.add(id=1, name="t")
-    for index in range(120_000):
-        line.events.add(metadata_id=1 + index % 8, offset_ps=index * 10, duration_ps=5)
-    return bytes(space.SerializeToString())
+    events = [(f"{1 + index % 8}" * 100, index * 10, 5) for index in range(120_000)]
+    return listed({HOST: {"t": events}})
 
 
 @pytest.fixture(scope="module")

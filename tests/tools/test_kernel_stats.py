@@ -2,10 +2,9 @@
 
 import pytest
 from helpers.tables import columns
-from traces import draw, space_of
+from traces import draw, listed, space_of
 from traces.programs import Program
 
-from tbprof._pb import message
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.peaks import find_peaks
 from tbprof.analysis.gpu.kernels import find_kernels
@@ -130,19 +129,10 @@ def test_amds_matrix_cores_have_their_name():
 
 def launches(*kernels: tuple[str, str, str]) -> bytes:
     """Kernels of (name, op, details), 1 µs each."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=GPU)
-    for number, name in enumerate(("kernel_details", "tf_op"), 1):
-        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
-    numbers: dict[str, int] = {}
-    line = plane.lines.add(id=1, name="Stream #1")
-    for at, (name, op, details) in enumerate(kernels):
-        number = numbers.setdefault(name, len(numbers) + 1)
-        plane.event_metadata[number].id, plane.event_metadata[number].name = number, name
-        event = line.events.add(metadata_id=number, offset_ps=at * 10**6, duration_ps=10**6)
-        event.stats.add(metadata_id=1, str_value=details)
-        event.stats.add(metadata_id=2, str_value=op)
-    return bytes(space.SerializeToString())
+    return listed({GPU: {"Stream #1": [
+        (name, at * 10**6, 10**6, {"kernel_details": details, "tf_op": op})
+        for at, (name, op, details) in enumerate(kernels)
+    ]}})  # fmt: skip
 
 
 def test_ties_are_in_the_order_of_name_grid_block_registers_shared_memory_and_op():

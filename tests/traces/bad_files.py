@@ -8,6 +8,7 @@ from pathlib import Path
 from tbprof._pb import message
 from traces.bad_pipelines import BAD_PIPELINES
 from traces.drawing import draw
+from traces.space_writer import SpaceWriter, listed
 
 HOST, GPU = "/host:CPU", "/device:GPU:0"
 PROFILES = Path(__file__).parents[2] / "examples" / "logdir" / "plugins" / "profile"
@@ -34,53 +35,34 @@ def damaged(seed: int) -> bytes:
     return bytes(whole)
 
 
-def trace(*lines: tuple[str, list[tuple[str, int, int]]], plane: str = HOST) -> bytes:
-    """A space of one plane: lines of (name, start_ps, duration_ps)."""
-    space = message("tensorflow.profiler.XSpace")()
-    made = space.planes.add(name=plane)
-    types: dict[str, int] = {}
-    for number, (name, events) in enumerate(lines, start=1):
-        line = made.lines.add(id=number, name=name)
-        for event_name, start, duration in events:
-            type_ = types.setdefault(event_name, len(types) + 1)
-            made.event_metadata[type_].id = type_
-            made.event_metadata[type_].name = event_name
-            line.events.add(metadata_id=type_, offset_ps=start, duration_ps=duration)
-    return bytes(space.SerializeToString())
-
-
 def impossible_times() -> bytes:
     events = [("early", -(2**63), 5), ("late", 2**63 - 1, 2**63 - 1), ("back", 100, -50)]
-    return trace(("main", [*events, ("fine", 10, 20)]))
+    return listed({HOST: {"main": [*events, ("fine", 10, 20)]}})
 
 
 def years_between_events(gap_ps: int = 2**56) -> bytes:
     """Two hundreds of events, as far apart as the reader keeps times: 2^57 ps are 40 hours."""
     near = [(f"n{number}", number * 1000, 500) for number in range(100)]
     far = [(f"f{number}", gap_ps + number * 1000, 500) for number in range(100)]
-    return trace(("main", near + far))
+    return listed({HOST: {"main": near + far}})
 
 
 def years_between_lines() -> bytes:
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    plane.event_metadata[1].name = "work"
+    space = SpaceWriter()
+    plane = space.plane(HOST)
     for year in (0, 3):
-        line = plane.lines.add(id=year, name=f"main {year}", timestamp_ns=10**18 + year * YEAR_NS)
-        line.events.add(metadata_id=1, offset_ps=5, duration_ps=7)
-    return bytes(space.SerializeToString())
+        line = plane.line(f"main {year}", year, 10**18 + year * YEAR_NS)
+        plane.event(line, "work", line.timestamp_ns * 1000 + 5, 7)
+    return space.bytes()
 
 
 def sums_beyond_64_bits() -> bytes:
     """On each of two GPUs 40 streams, and on the host 80 threads, that work for 40 hours."""
-    space = message("tensorflow.profiler.XSpace")()
-    for plane_name, lines in ((GPU, 40), ("/device:GPU:1", 40), (HOST, 80)):
-        plane = space.planes.add(name=plane_name)
-        plane.event_metadata[1].name = "work"
-        for line_id in range(lines):
-            line = plane.lines.add(id=line_id, name=f"Stream #{line_id}")
-            line.events.add(metadata_id=1, offset_ps=line_id, duration_ps=2**57)
-    return bytes(space.SerializeToString())
+    lines = {GPU: 40, "/device:GPU:1": 40, HOST: 80}
+    return listed({
+        plane: {f"Stream #{at}": [("work", at, 2**57)] for at in range(count)}
+        for plane, count in lines.items()
+    })  # fmt: skip
 
 
 def outside_of_their_line() -> bytes:
@@ -113,20 +95,20 @@ BAD_FILES: dict[str, Callable[[], bytes]] = {
     "cut at 90 %": lambda: cut(0.9),
     "no threads": lambda: draw({HOST: ""}),
     "no streams": lambda: draw({GPU: ""}),
-    "no events": lambda: trace(("idle", []), ("other", [])),
+    "no events": lambda: listed({HOST: {"idle": [], "other": []}}),
     "a device alone": lambda: draw({GPU: "s |a"}),
-    "lines without events": lambda: trace(("idle", []), ("main", [("a", 0, 5)]), ("late", [])),
+    "lines without events": lambda: listed({HOST: {"idle": [], "main": [("a", 0, 5)], "late": []}}),
     "impossible times": impossible_times,
     "years between events": years_between_events,
     "years between lines": years_between_lines,
     "events outside of their line": outside_of_their_line,
     "sums beyond 64 bits": sums_beyond_64_bits,
     "what the recorder lost": lost,
-    "names of a megabyte": lambda: trace(
-        ("n" * 10**6, [("n" * 10**6 + "1", 0, 5), ("n" * 10**6 + "2", 10, 5)])
+    "names of a megabyte": lambda: listed(
+        {HOST: {"n" * 10**6: [("n" * 10**6 + "1", 0, 5), ("n" * 10**6 + "2", 10, 5)]}}
     ),
     **{
-        f"names such as {name[:9]!r}": partial(trace, (name, [(name, 0, 5)]))
+        f"names such as {name[:9]!r}": partial(listed, {HOST: {name: [(name, 0, 5)]}})
         for name in [*HOSTILE, "</script><img src=x onerror=alert(1)>\u2028\x01"]
     },
     **BAD_PIPELINES,

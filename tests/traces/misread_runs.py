@@ -1,7 +1,7 @@
 """Drawn programs that xprof 2.24.2 shows otherwise than they ran. One column is 1 µs."""
 
 from tbprof._pb import message
-from traces import draw
+from traces import draw, listed
 
 GPU = "/device:GPU:0"
 HOST = "/host:CPU"
@@ -106,14 +106,6 @@ def host_copies() -> bytes:
 
 def appended() -> bytes:
     """1,000 short events, and behind them in the file 10 long ones of 100 ms each."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    for number, name in enumerate(("short", "long"), start=1):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = name
-    line = plane.lines.add(id=1, name="t")
-    for at in range(1000):
-        line.events.add(metadata_id=1, offset_ps=at * 10**9, duration_ps=5 * 10**8)
-    for at in range(10):
-        line.events.add(metadata_id=2, offset_ps=at * 10**11, duration_ps=10**11)
-    return bytes(space.SerializeToString())
+    short = [("short", at * 10**9, 5 * 10**8) for at in range(1000)]
+    long = [("long", at * 10**11, 10**11) for at in range(10)]
+    return listed({HOST: {"t": short + long}})

@@ -3,12 +3,13 @@
 import math
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import Ref, draw, space_of
+from traces import Ref, draw, listed, space_of
 from traces.programs import Program
 
 from tbprof._pb import message
@@ -325,20 +326,15 @@ ROW = st.tuples(
 
 def host(rows_: dict[str, list[tuple[str, str, str, str, int]]]) -> Kernels:
     """The kernels of a host with the given launches on each plane."""
-    space = message("tensorflow.profiler.XSpace")()
-    for plane_name, launches in rows_.items():
-        plane = space.planes.add(name=plane_name)
-        for number, name in enumerate(("kernel_details", "tf_op"), 1):
-            plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, name
-        line = plane.lines.add(id=1, name="Stream #1")
+    planes: dict[str, dict[str, list[tuple[Any, ...]]]] = {}
+    for plane, launches in rows_.items():
+        stream = planes.setdefault(plane, {})["Stream #1"] = []
         for at, (kernel, op, occupancy, registers, length) in enumerate(launches):
-            number = 1 if kernel == "k1" else 2
-            plane.event_metadata[number].id, plane.event_metadata[number].name = number, kernel
-            event = line.events.add(metadata_id=number, offset_ps=10 * at, duration_ps=length)
-            event.stats.add(metadata_id=1, str_value=f"grid:1{occupancy}{registers}")
+            stats = {"kernel_details": f"grid:1{occupancy}{registers}"}
             if op:
-                event.stats.add(metadata_id=2, str_value=f"{op}:Op")
-    return kernels_of(space.SerializeToString())
+                stats["tf_op"] = f"{op}:Op"
+            stream.append((kernel, 10 * at, length, stats))
+    return kernels_of(listed(planes))
 
 
 @settings(max_examples=60)

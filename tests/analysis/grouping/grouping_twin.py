@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tbprof._pb import message
+from traces import COLUMN_PS as US
+from traces.space_writer import SpaceWriter
 
 CAPTURED = "InstantiatedCapturedFunction::Run"
 EXECUTOR = "ExecutorState::Process"
@@ -36,36 +37,16 @@ Plane = Sequence[Sequence[Event]]
 
 def space_bytes(planes: Sequence[Plane], processes: Sequence[int | None]) -> bytes:
     """A serialized XSpace; planes after the first are those of subprocesses."""
-    space = message("tensorflow.profiler.XSpace")()
+    space = SpaceWriter()
     for number, (lines, process) in enumerate(zip(planes, processes, strict=True)):
-        plane = space.planes.add(name=f"/host:CPU [{number}]" if number else "/host:CPU")
-        ids: dict[str, int] = {}
-
-        def stat(target, name, value, plane=plane, ids=ids):
-            if name not in ids:
-                ids[name] = len(ids) + 1
-                plane.stat_metadata[ids[name]].id = ids[name]
-                plane.stat_metadata[ids[name]].name = name
-            target.add(metadata_id=ids[name], int64_value=value)
-
-        types: dict[str, int] = {}
+        plane = space.plane(f"/host:CPU [{number}]" if number else "/host:CPU")
         if process is not None:
-            stat(plane.stats, "process_id", process)
+            plane.state({"process_id": process})
         for at, events in enumerate(lines, start=1):
-            line = plane.lines.add(id=at, name=f"thread {at}")
+            line = plane.line(f"thread {at}")
             for event in events:
-                if event.name not in types:
-                    types[event.name] = len(types) + 1
-                    entry = plane.event_metadata[types[event.name]]
-                    entry.id, entry.name = types[event.name], event.name
-                added = line.events.add(
-                    metadata_id=types[event.name],
-                    offset_ps=event.start * 1_000_000,
-                    duration_ps=event.duration * 1_000_000,
-                )
-                for name, value in event.stats.items():
-                    stat(added.stats, name, value)
-    return bytes(space.SerializeToString())
+                plane.event(line, event.name, event.start * US, event.duration * US, event.stats)
+    return space.bytes()
 
 
 class Node:

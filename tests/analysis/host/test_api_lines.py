@@ -1,12 +1,13 @@
 """Launches on lines of their own: the thread that made them, and the steps that they belong to."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, listed, space_of
 
 from tbprof._pb import message
 from tbprof.analysis.grouping.grouping import find_grouping
@@ -164,34 +165,21 @@ def test_steps_are_the_same_wherever_the_launches_lie(
     ]
 
     def trace(*, apart: bool) -> bytes:
-        space = message("tensorflow.profiler.XSpace")()
-        host, gpu = space.planes.add(name=HOST), space.planes.add(name=GPU)
-        for plane in (host, gpu):
-            for number, name in enumerate(("train", "cuLaunchKernel", "sgemm_f32"), 1):
-                plane.event_metadata[number].id = number
-                plane.event_metadata[number].name = name
-            for number, name in enumerate(("_r", "correlation_id", "kernel_details"), 1):
-                plane.stat_metadata[number].id = number
-                plane.stat_metadata[number].name = name
-        python = host.lines.add(id=1, name="python")
-        calls = host.lines.add(id=7, name=API) if apart else python
-        stream = gpu.lines.add(id=1, name="Stream #1")
-        for start, length in spans:
-            event = python.events.add(
-                metadata_id=1, offset_ps=start * 1000, duration_ps=length * 1000
-            )
-            event.stats.add(metadata_id=1, int64_value=1)
-        for number, (start, length) in enumerate(inside, 1):
-            call = calls.events.add(
-                metadata_id=2, offset_ps=start * 1000, duration_ps=length * 1000
-            )
-            call.stats.add(metadata_id=2, int64_value=number)
-            kernel = stream.events.add(
-                metadata_id=3, offset_ps=(start * 2 + 3) * 1000, duration_ps=1500
-            )
-            kernel.stats.add(metadata_id=2, int64_value=number)
-            kernel.stats.add(metadata_id=3, str_value="regs:1")
-        return bytes(space.SerializeToString())
+        ns = 1000
+        python: list[tuple[Any, ...]] = [
+            ("train", start * ns, length * ns, {"_r": 1}) for start, length in spans
+        ]
+        calls = [
+            ("cuLaunchKernel", start * ns, length * ns, {"correlation_id": number})
+            for number, (start, length) in enumerate(inside, 1)
+        ]
+        stream = [
+            ("sgemm_f32", (start * 2 + 3) * ns, 1500,
+             {"correlation_id": number, "kernel_details": "regs:1"})
+            for number, (start, _) in enumerate(inside, 1)
+        ]  # fmt: skip
+        host = {"python": python, API: calls} if apart else {"python": python + calls}
+        return listed({HOST: host, GPU: {"Stream #1": stream}})
 
     together, apart = steps_of(trace(apart=False)), steps_of(trace(apart=True))
     for column in ("worker", "number", "start_ps", "duration_ps", "own_ps", "phase_ps"):

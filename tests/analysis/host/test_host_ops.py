@@ -7,7 +7,7 @@ import pytest
 from helpers.promises.growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, listed, space_of
 from traces.programs import Program
 
 from tbprof._pb import message
@@ -117,16 +117,17 @@ def test_idle_is_what_no_thread_covers():
     ).filter(any)
 )
 def test_idle_and_busy_make_up_the_window(threads):
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "a:A"
-    moments: set[int] = set()
-    for number, events in enumerate(threads, 1):
-        line = plane.lines.add(id=number, name=f"t{number}")
-        for start, length in events:
-            line.events.add(metadata_id=1, offset_ps=start, duration_ps=length)
-            moments.update(range(start, start + length))
-    ops = ops_of(space.SerializeToString())
+    lines = {
+        f"t{number}": [("a:A", start, length) for start, length in events]
+        for number, events in enumerate(threads)
+    }
+    moments = {
+        moment
+        for events in threads
+        for start, length in events
+        for moment in range(start, start + length)
+    }
+    ops = ops_of(listed({HOST: lines}))
     assert ops.host_idle_ps == max(moments) + 1 - min(moments) - len(moments)
     assert ops.occurrences.tolist() == [sum(map(len, threads))]
     assert ops.total_ps.tolist() == [sum(length for events in threads for _, length in events)]
@@ -265,14 +266,11 @@ def test_hundred_thousand_names_stay_cheap():
     """A Python tracer's trace: names, not events, are what costs Python time."""
 
     def finding(names: int) -> Callable[[], object]:
-        space = message("tensorflow.profiler.XSpace")()
-        plane = space.planes.add(name=HOST)
-        line = plane.lines.add(id=1, name="python")
-        for index in range(1, names + 1):
-            entry = plane.event_metadata[index]
-            entry.id, entry.name = index, f"$module_{index}.py:{index} function_{index}" + "x" * 60
-            line.events.add(metadata_id=index, offset_ps=index, duration_ps=1)
-        opened = space_of(space.SerializeToString())
+        events = [
+            (f"$module_{index}.py:{index} function_{index}" + "x" * 60, index, 1)
+            for index in range(names)
+        ]
+        opened = space_of(listed({HOST: {"python": events}}))
         find_ops(opened, Programs(opened))  # names are decoded
         return lambda: find_ops(opened, Programs(opened))
 

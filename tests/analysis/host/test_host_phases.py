@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, listed, space_of
 
-from tbprof._pb import message
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.host.host_phases import driving_rows, host_intervals
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
@@ -129,14 +128,11 @@ def test_a_chosen_marker_is_nothing_itself():
 
 def test_instants_paint_nothing():
     """10 ms step, 1 ms events at 1 and 7, an instant at 3: 2 ms of work."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    for number, name in ((1, "train"), (2, "a/Add:AddV2"), (3, "a/Mul:Mul")):
-        plane.event_metadata[number].id, plane.event_metadata[number].name = number, name
-    line = plane.lines.add(id=1, name="t")
-    for kind, offset, duration in ((1, 0, 10), (2, 1, 1), (3, 3, 0), (2, 7, 1)):
-        line.events.add(metadata_id=kind, offset_ps=offset * US, duration_ps=duration * US)
-    threads = threads_of(space.SerializeToString())
+    events = [
+        ("train", 0, 10 * US), ("a/Add:AddV2", US, US), ("a/Mul:Mul", 3 * US, 0),
+        ("a/Add:AddV2", 7 * US, US),
+    ]  # fmt: skip
+    threads = threads_of(listed({"/host:CPU": {"t": events}}))
     start, end, phase = intervals(threads, np.ones(4, np.bool_))
     assert (start // US).tolist() == [1, 7]
     assert (end // US).tolist() == [2, 8]

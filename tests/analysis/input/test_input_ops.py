@@ -3,9 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, listed, space_of
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import (
     FUNCTION_OPS,
@@ -340,21 +339,18 @@ KINDS = ["Iterator::Root", "Iterator::Root::Prefetch", "Iterator::Root::Prefetch
 )
 def test_work_and_waiting_are_each_moment_of_a_thread_once(threads):
     """Where events nest properly, activities cover what their thread's events cover, once."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    for number, name in enumerate(KINDS, 1):
-        plane.event_metadata[number].id, plane.event_metadata[number].name = number, name
+    lines: dict[str, list[tuple[str, int, int]]] = {}
     moments = 0
     for number, events in enumerate(threads, 1):
-        line = plane.lines.add(id=number, name=f"t/{number}")
+        line = lines[f"t/{number}"] = []
         kept: list[tuple[int, int, int]] = []
         for start, length, kind in sorted(events, key=lambda event: (event[0], -event[1])):
             end = start + length
             if all(e <= start or (s <= start and end <= e) for s, e, _ in kept):
                 kept.append((start, end, kind))
-                line.events.add(metadata_id=kind + 1, offset_ps=start * US, duration_ps=length * US)
+                line.append((KINDS[kind], start * US, length * US))
         moments += len({m for s, e, kind in kept if kind != 5 for m in range(s, e)})
-    opened = space_of(bytes(space.SerializeToString()))
+    opened = space_of(listed({HOST: lines}))
     ops = find_input_ops(opened, Programs(opened))
     assert int(ops.activity_self_ps.sum()) == moments * US
     assert (ops.wait_ps <= ops.self_ps).all()

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 from analysis.input.iterator_twin import Event, find_calls
-from traces import space_of
+from traces import Unsigned, listed, space_of
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.tf_data import TfData, find_tf_data
 
@@ -18,33 +17,22 @@ FUNCTIONS = ["InstantiatedCapturedFunction::Run", "InstantiatedCapturedFunction:
 
 def serialized(events: list[Event], chance: random.Random) -> bytes:
     """The events as a file has them; ids are written as signed, unsigned or text."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    numbers: dict[str, int] = {}
-    for number, name in enumerate(("id", "parent_id", "element_id"), start=1):
-        plane.stat_metadata[number].id = number
-        plane.stat_metadata[number].name = name
-    lines = [plane.lines.add(id=index + 1, name=f"thread {index}") for index in range(4)]
+    lines: dict[str, list[tuple[Any, ...]]] = {f"thread {index}": [] for index in range(4)}
     for event in events:
-        type_id = numbers.setdefault(event.name, len(numbers) + 1)
-        plane.event_metadata[type_id].id = type_id
-        plane.event_metadata[type_id].name = event.name
-        one = lines[event.line].events.add(
-            metadata_id=type_id, offset_ps=event.start, duration_ps=event.duration
-        )
-        for number, value in enumerate((event.id, event.parent_id, event.element), start=1):
+        stats: dict[str, Any] = {}
+        for name, value in (("id", event.id), ("parent_id", event.parent_id)):
             if value is None:
                 continue
-            stat = one.stats.add(metadata_id=number)
-            if number == 3:
-                stat.int64_value = value
-            elif event.is_call and chance.random() < 0.2:
-                stat.str_value = str(value)
+            if event.is_call and chance.random() < 0.2:
+                stats[name] = str(value)
             elif chance.random() < 0.5:
-                stat.uint64_value = value
+                stats[name] = Unsigned(value)
             else:
-                stat.int64_value = value - 2**64 if value >= 2**63 else value
-    return bytes(space.SerializeToString())
+                stats[name] = value - 2**64 if value >= 2**63 else value
+        if event.element is not None:
+            stats["element_id"] = event.element
+        lines[f"thread {event.line}"].append((event.name, event.start, event.duration, stats))
+    return listed({"/host:CPU": lines})
 
 
 def random_events(chance: random.Random) -> list[Event]:

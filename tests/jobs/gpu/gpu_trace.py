@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from traces import Unsigned
+from traces.space_writer import PlaneWriter, SpaceWriter, Stats, StatValue
 
 from jobs.clocks import HostClock, host_clock
 from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
 from jobs.gpu.gpu_job import GpuJob
 from jobs.gpu.gpu_schedule import LAUNCH, US, GpuOp, GpuStep, schedule
-from jobs.space_writer import PlaneWriter, SpaceWriter, Stats, StatValue
 
 _LINE_NS = 245_747
 _PLANES: dict[str, Stats] = {

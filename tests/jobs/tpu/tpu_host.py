@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from traces.space_writer import PlaneWriter, SpaceWriter, Stats
+
 from jobs.clocks import HostClock
-from jobs.space_writer import PlaneWriter, SpaceWriter, Stats
 from jobs.tpu.tpu_job import TpuJob
 from jobs.tpu.tpu_schedule import US, CoreSchedule, ProgramRun, launch_id
 

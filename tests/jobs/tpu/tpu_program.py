@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from traces import Unsigned
 from traces.programs import Program
+from traces.space_writer import StatValue
 
 from jobs.drawn_job import Work
-from jobs.space_writer import StatValue
 from jobs.tpu.tpu_job import TpuJob
 
 BF16 = "bf16[1024,4096]{1,0:T(8,128)(2,1)}"

@@ -7,10 +7,10 @@ from random import Random
 from statistics import median
 
 from traces import Unsigned
+from traces.space_writer import SpaceWriter, Stats
 
 from jobs.clocks import CoreClock, HostClock, core_clock, host_clock
 from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
-from jobs.space_writer import SpaceWriter, Stats
 from jobs.tpu.tpu_host import LAUNCH, draw_host
 from jobs.tpu.tpu_job import TpuJob
 from jobs.tpu.tpu_program import hlo_proto, instructions, sparse_instruction

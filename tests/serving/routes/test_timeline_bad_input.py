@@ -11,8 +11,8 @@ import pytest
 from helpers.kept_files import overwrite
 from helpers.tile_reader import Tiles, read_tiles
 from helpers.timeline_client import expanded
-from traces import draw, write
-from traces.bad_files import BAD_FILES, trace
+from traces import draw, listed, write
+from traces.bad_files import BAD_FILES, HOST
 from werkzeug.test import Client
 
 from tbprof.serving.routes.routes import Application
@@ -179,8 +179,8 @@ def test_names_of_a_megabyte_are_cut_where_they_would_drown_the_rest(tmp_path: P
 
 @pytest.mark.slow
 def test_hundred_thousand_lines(tmp_path: Path):
-    lines = [(f"line {number}", [("op", number, 3)]) for number in range(100_000)]
-    opened = Opened(tmp_path, trace(*lines))
+    lines = {f"line {number}": [("op", number, 3)] for number in range(100_000)}
+    opened = Opened(tmp_path, listed({HOST: lines}))
     index = opened.seen
     assert len(index["tracks"]) == 100_000
     assert opened.tiles(rows="99990-99999").chunks == [(row, 0) for row in range(99_990, 100_000)]
@@ -198,7 +198,7 @@ def test_hundred_thousand_lines(tmp_path: Path):
 
 def test_markup_in_names_is_text(tmp_path: Path):
     name = "</script><img src=x onerror=alert(1)>\u2028\x01"
-    opened = Opened(tmp_path, trace((name, [(name, 0, 5)])))
+    opened = Opened(tmp_path, listed({HOST: {name: [(name, 0, 5)]}}))
     index = opened.index()
     assert index["tracks"][0]["name"] == name
     assert opened.tiles().entries[0].name == name
@@ -209,7 +209,7 @@ def test_markup_in_names_is_text(tmp_path: Path):
 
 
 def test_expressions_that_take_forever_elsewhere_end(tmp_path: Path):
-    opened = Opened(tmp_path, trace(("main", [("a" * 5000, 0, 5)])))
+    opened = Opened(tmp_path, listed({HOST: {"main": [("a" * 5000, 0, 5)]}}))
     assert opened.ask("search", q="(a+)+$", regex=1)["count"] == 1
     assert opened.ask("search", q="(a|aa)+b", regex=1)["count"] == 0
 

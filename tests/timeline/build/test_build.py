@@ -8,9 +8,8 @@ import numpy as np
 from helpers.promises.growth import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, listed, space_of
 
-from tbprof._pb import message
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.tracks import find_tracks
@@ -26,20 +25,10 @@ def timeline_of(content: bytes) -> Timeline:
     return build_timeline(space, find_tracks(space))
 
 
-def trace_of(lines: Sequence[Sequence[Event]], plane_name: str = "/host:CPU") -> bytes:
+def trace_of(lines: Sequence[Sequence[Event]]) -> bytes:
     """A plane of lines named `line 0`, `line 1`, …, events in the order given."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=plane_name)
-    ids: dict[str, int] = {}
-    for number, events in enumerate(lines):
-        line = plane.lines.add(id=number + 1, name=f"line {number:06}")
-        for name, start, duration in events:
-            id_ = ids.setdefault(name, len(ids) + 1)
-            line.events.add(metadata_id=id_, offset_ps=start, duration_ps=duration)
-    for name, id_ in ids.items():
-        plane.event_metadata[id_].id = id_
-        plane.event_metadata[id_].name = name
-    return bytes(space.SerializeToString())
+    named = {f"line {number:06}": events for number, events in enumerate(lines)}
+    return listed({"/host:CPU": named})
 
 
 def events_of(timeline: Timeline, track: int) -> list[tuple[int, str, int, int]]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders.unlaid_timelines import Shown, outline, shown, tracks
-from traces import COLUMN_PS, Stats, draw, space_of
+from traces import COLUMN_PS, Stats, draw, listed, space_of
 
 from tbprof._pb import message
 from tbprof.base import names
@@ -280,13 +280,8 @@ def test_lines_of_one_name_stay_apart():
 def test_names_of_a_megabyte_and_strange_digits_are_shown():
     long = "x" * 2**20
     digits = "٣" * 20 + "9" * 5000
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    plane.event_metadata[1].id = 1
-    plane.event_metadata[1].name = long
-    for number, name in enumerate((long, digits)):
-        plane.lines.add(id=number, name=name).events.add(metadata_id=1, duration_ps=1)
-    unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
+    lines = {name: [(long, 0, 1)] for name in (long, digits)}
+    unlaid = find_tracks(space_of(listed({"/host:CPU": lines})))
     assert sorted(track.name for track in unlaid.tracks) == sorted([long, digits])
     assert unlaid.types.name == [long]
 

@@ -217,7 +217,7 @@ def test_an_events_own_stat_counts_before_that_of_its_type() -> None:
                 names={"a": "k", "b": "k"},
                 stats={"a": {"x": 1, "long_name": "mine"}},
                 type_stats={"a": {"x": 2, "y": 3}},
-                display_names={"a": "short"},
+                display_names=dict.fromkeys("ab", "short"),
             )
         )
     )

@@ -3,10 +3,12 @@
 One column of a drawn trace is 1 µs.
 """
 
+from typing import Any
+
 import pytest
 from helpers.payloads import rows
 from helpers.promises.all_pages import GPU, HOST, Ask, marked
-from traces import draw
+from traces import draw, listed
 
 from tbprof._pb import message
 from tbprof.base.errors import NoData
@@ -224,23 +226,13 @@ def test_absurd_times(ask: Ask):
 
 @pytest.mark.slow
 def test_thousands_of_steps_of_two_workers(ask: Ask):
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    for number, text in ((1, "train"), (2, "x:MatMul")):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = text
-    for number, text in ((1, "_r"), (2, "step_num")):
-        plane.stat_metadata[number].id = number
-        plane.stat_metadata[number].name = text
-    line = plane.lines.add(id=1, name="python")
     count = 2000
+    events: list[tuple[Any, ...]] = []
     for step in range(count):
         begin = step * 10_000_000
-        event = line.events.add(metadata_id=1, offset_ps=begin, duration_ps=9_000_000)
-        event.stats.add(metadata_id=1, int64_value=1)
-        event.stats.add(metadata_id=2, int64_value=step)
-        line.events.add(metadata_id=2, offset_ps=begin + 1_000_000, duration_ps=4_000_000)
-    content = space.SerializeToString()
+        events.append(("train", begin, 9_000_000, {"_r": 1, "step_num": step}))
+        events.append(("x:MatMul", begin + 1_000_000, 4_000_000))
+    content = listed({HOST: {"python": events}})
     answer = ask(h0=content, h1=content)
     assert len(answer.labels) == count
     assert {row["workers"] for row in answer.steps} == {2}

@@ -15,7 +15,7 @@ What an allocator has in use is counted from `before` on, of `capacity` bytes.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tbprof._pb import message
+from traces.space_writer import SpaceWriter
 
 US = 1_000_000  # ps
 CAPACITY = 1000
@@ -52,31 +52,27 @@ def memory_trace(
     `before` is what owners have in use already, `lifetime` by letter replaces the most in use so
     far that its event states.
     """
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    for number, name in enumerate(("MemoryAllocation", "MemoryDeallocation"), start=1):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = name
+    space = SpaceWriter()
+    plane = space.plane("/host:CPU")
     rows = [row.partition("|") for row in drawing.splitlines() if row.strip()]
     lines = {label.strip(): cells for label, _, cells in rows}
     steps = lines.pop("steps", "")
     in_use = dict(before or {})
     most = dict(in_use)
     events = []
-    for number, (label, cells) in enumerate(lines.items(), start=1):
+    for label, cells in lines.items():
         start_ns = (line_start_ns or {}).get(label, 0)
-        line = plane.lines.add(id=number, name=label, timestamp_ns=start_ns)
+        line = plane.line(label, start_ns=start_ns)
         for at, letter in enumerate(cells):
             if letter.isalpha():
-                events.append((start_ns + at * 1000, at, letter, line))
+                events.append((start_ns * 1000 + at * US, at, letter, line))
     # Counters follow the time of day; events stay with their lines.
-    for _, at, letter, line in sorted(events, key=lambda event: event[0]):
+    for start_ps, at, letter, line in sorted(events, key=lambda event: event[0]):
         tensor = tensors[letter.lower()]
         is_allocation = letter.islower()
         change = tensor.bytes if is_allocation else -tensor.bytes
         heap = in_use[tensor.owner] = in_use.get(tensor.owner, 0) + change
         most[tensor.owner] = max(most.get(tensor.owner, 0), heap)
-        event = line.events.add(metadata_id=1 if is_allocation else 2, offset_ps=at * US)
         stats: dict[str, str | int | float] = {
             "index_on_host" if isinstance(tensor.owner, int) else "allocator_name": tensor.owner,
             "bytes_reserved": stack,
@@ -93,24 +89,7 @@ def memory_trace(
             stats["data_type"] = tensor.dtype
         if at < len(steps) and steps[at].isdigit():
             stats["group_id"] = int(steps[at])
-        add_stats(plane, event, {name: value for name, value in stats.items() if value != ""})
-    return bytes(space.SerializeToString())
-
-
-def add_stats(plane: object, event: object, stats: Mapping[str, str | int | float]) -> None:
-    """Writes stats of an event, as recorders do."""
-    metadata = plane.stat_metadata  # type: ignore[attr-defined]
-    numbers = {entry.name: number for number, entry in metadata.items()}
-    for name, value in stats.items():
-        if name not in numbers:
-            numbers[name] = number = len(numbers) + 1
-            metadata[number].id = number
-            metadata[number].name = name
-        stat = event.stats.add(metadata_id=numbers[name])  # type: ignore[attr-defined]
-        match value:
-            case str():
-                stat.str_value = value
-            case int():
-                stat.int64_value = value
-            case float():
-                stat.double_value = value
+        known = {name: value for name, value in stats.items() if value != ""}
+        kind = "MemoryAllocation" if is_allocation else "MemoryDeallocation"
+        plane.event(line, kind, start_ps, 0, known)
+    return space.bytes()

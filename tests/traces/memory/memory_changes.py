@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import Memory, find_memory
 from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.base.records import field_names
 from tbprof.events.space import Space
-from traces import Stats, Unsigned, set_stat, space_of
+from traces import Stats, Unsigned, space_of
+from traces.space_writer import PlaneWriter, SpaceWriter
 
 US = 1_000_000  # ps
 GPU = "GPU_0_bfc"
@@ -74,28 +74,20 @@ def memory_space(
 
     `processes` are planes of one line each, by their names.
     """
-    space = message("tensorflow.profiler.XSpace")()
-    _write(space.planes.add(name="/host:CPU"), lines, line_start_ns)
+    space = SpaceWriter()
+    _write(space.plane("/host:CPU"), lines, line_start_ns)
     for name, changes in (processes or {}).items():
-        _write(space.planes.add(name=name), [changes], ())
-    return space_of(bytes(space.SerializeToString()))
+        _write(space.plane(name), [changes], ())
+    return space_of(space.bytes())
 
 
-def _write(plane: Any, lines: Sequence[Sequence[Change]], starts: Sequence[int]) -> None:
-    for number, name in enumerate(("MemoryDeallocation", "MemoryAllocation"), start=1):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = name
-    stat_ids: dict[str, int] = {}
+def _write(plane: PlaneWriter, lines: Sequence[Sequence[Change]], starts: Sequence[int]) -> None:
     for at, changes in enumerate(lines):
-        line = plane.lines.add(id=at + 1, timestamp_ns=starts[at] if at < len(starts) else 0)
+        start_ns = starts[at] if at < len(starts) else 0
+        line = plane.line("", start_ns=start_ns)
         for change in changes:
-            event = line.events.add(metadata_id=1 + change.is_allocation, offset_ps=change.at * US)
-            for name, value in change.stats().items():
-                number = stat_ids.setdefault(name, len(stat_ids) + 1)
-                plane.stat_metadata[number].id = number
-                plane.stat_metadata[number].name = name
-                stat = event.stats.add(metadata_id=number)
-                set_stat(stat, value)
+            kind = "MemoryAllocation" if change.is_allocation else "MemoryDeallocation"
+            plane.event(line, kind, start_ns * 1000 + change.at * US, 0, change.stats())
 
 
 def memory_of(space: Space) -> Memory:

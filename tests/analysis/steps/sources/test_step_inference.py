@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import draw, listed, space_of
 from traces.programs import Program
 
 from tbprof._pb import message
@@ -279,19 +279,9 @@ def test_nothing_repeats():
 
 def every(period_ps: int, *names: str) -> Space:
     """2,000 rounds on one thread, in which events follow each other at once."""
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    line = plane.lines.add(id=1, name="main")
     length = period_ps // len(names)
-    for number, name in enumerate(names, 1):
-        plane.event_metadata[number].name = name
-    for index in range(2000 * len(names)):
-        line.events.add(
-            metadata_id=index % len(names) + 1,
-            offset_ps=index * length,
-            duration_ps=length * 4 // 5,
-        )
-    return space_of(space.SerializeToString())
+    events = [(name, at * length, length * 4 // 5) for at, name in enumerate(names * 2000)]
+    return space_of(listed({"/host:CPU": {"main": events}}))
 
 
 @pytest.mark.parametrize("names", [["tiny"], ["one", "two"], ["PjitFunction(f)"]])
