@@ -1,11 +1,9 @@
 """Runs with memory events for the browser tests, see make_steps_run.py."""
 
 from random import Random
-from typing import Any
 
-from traces.memory.allocators import Tensor, add_stats, memory_trace
-
-from tbprof._pb import message
+from traces import listed
+from traces.memory.allocators import Tensor, memory_trace
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 FLOAT, HALF = 1, 19
@@ -50,19 +48,13 @@ def memory_hosts() -> dict[str, bytes]:
 def many_events() -> bytes:
     """A device that fills and empties 6,000 times within 60 ms, in steps of 10 ms."""
     random = Random(7)  # noqa: S311 - sizes of a drawing
-    space = message("tensorflow.profiler.XSpace")()
-    plane: Any = space.planes.add(name="/host:CPU")
-    for number, name in enumerate(("MemoryAllocation", "MemoryDeallocation"), start=1):
-        plane.event_metadata[number].id = number
-        plane.event_metadata[number].name = name
-    line = plane.lines.add(id=1, name="main")
+    events = []
     for pair in range(PAIRS):
         size = random.randrange(64, 1024) * MIB
         heap = 4 * GIB + size
         for is_allocation in (True, False):
             in_use = heap if is_allocation else 4 * GIB
             at = pair * 10 + (0 if is_allocation else 6)
-            event = line.events.add(metadata_id=1 if is_allocation else 2, offset_ps=at * US)
             stats: dict[str, str | int | float] = {
                 "allocator_name": "GPU_0_bfc",
                 "bytes_reserved": 0,
@@ -76,5 +68,6 @@ def many_events() -> bytes:
             }
             if is_allocation:
                 stats |= {"tf_op": f"layer_{pair % 40}/MatMul", "data_type": HALF}
-            add_stats(plane, event, stats)
-    return bytes(space.SerializeToString())
+            name = "MemoryAllocation" if is_allocation else "MemoryDeallocation"
+            events.append((name, at * US, 0, stats))
+    return listed({"/host:CPU": {"main": events}})

@@ -7,6 +7,7 @@ from random import Random
 
 from make_memory_runs import many_events, memory_hosts
 from traces import Stats, draw
+from traces.space_writer import SpaceWriter
 
 HOST, GPUS = "/host:CPU", ("/device:GPU:0", "/device:GPU:1")
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -159,28 +160,18 @@ def pod(logdir: Path) -> None:
 
 
 def _pod_host(host: int, random: Random) -> bytes:
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")(hostnames=[f"pod-w-{host}"])
+    space = SpaceWriter([f"pod-w-{host}"])
     for core in range(64):
-        plane = space.planes.add(name=f"/device:TPU:{core}")
-        category = plane.stat_metadata[1]
-        category.id, category.name = 1, "hlo_category"
-        names = ["infeed", "convolution fusion", "all-reduce", *map(str, range(100))]
-        for at, name in enumerate(names, 1):
-            kind = plane.event_metadata[at]
-            kind.id, kind.name = at, name
-            if at <= 3:
-                kind.stats.add(metadata_id=1, str_value=name)
-        steps = plane.lines.add(id=1, name="Steps")
-        ops = plane.lines.add(id=2, name="XLA Ops")
+        plane = space.plane(f"/device:TPU:{core}")
+        for category in ("infeed", "convolution fusion", "all-reduce"):
+            plane.kind(category, stats={"hlo_category": category})
+        steps, ops = plane.line("Steps"), plane.line("XLA Ops")
         late = 1_500_000_000 if (host, core) == (3, 5) else 0
         for step in range(100):
             for kind, offset, duration in _pod_step(random, late):
-                ops.events.add(metadata_id=kind, offset_ps=step * 10**10 + offset,
-                               duration_ps=duration)  # fmt: skip
-            steps.events.add(metadata_id=4 + step, offset_ps=step * 10**10, duration_ps=10**10)
-    return bytes(space.SerializeToString())
+                plane.event(ops, kind, step * 10**10 + offset, duration)
+            plane.event(steps, str(step), step * 10**10, 10**10)
+    return space.bytes()
 
 
 def _pod_step(random: Random, late: int) -> Iterator[tuple[int, int, int]]:

@@ -1,11 +1,12 @@
 """Runs with input pipelines for the browser tests: `python make_tf_data_run.py LOGDIR`."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tbprof._pb import message
+from traces import Unsigned
+from traces.space_writer import SpaceWriter
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
 US = 10**6
@@ -19,46 +20,25 @@ class Host:
     """A trace of one host being written: threads, and events of iterators upon them, in µs."""
 
     def __init__(self, name: str) -> None:
-        self.space = message("tensorflow.profiler.XSpace")(hostnames=[name])
-        self.plane = self.space.planes.add(name="/host:CPU")
-        self._types: dict[str, int] = {}
-        self._stats: dict[str, int] = {}
+        self.name = name
+        self._space = SpaceWriter([name])
+        self._plane = self._space.plane("/host:CPU")
         self._lines: dict[str, Any] = {}
 
     def add(self, thread: str, name: str, begin: float, length: float, **stats: Value) -> None:
         """An event; negative numbers of `id` and `parent_id` count from 2^64."""
         if thread not in self._lines:
-            number = len(self._lines) + 1
-            self._lines[thread] = self.plane.lines.add(id=number, name=thread)
-        event = self._lines[thread].events.add(
-            metadata_id=self._number(name, self._types, self.plane.event_metadata),
-            offset_ps=round(begin * US),
-            duration_ps=round(length * US),
-        )
-        for key, value in stats.items():
-            stat = event.stats.add(
-                metadata_id=self._number(key, self._stats, self.plane.stat_metadata)
-            )
-            if isinstance(value, str):
-                stat.str_value = value
-            elif key in ("id", "parent_id"):
-                stat.uint64_value = value % 2**64
-            else:
-                stat.int64_value = value
+            self._lines[thread] = self._plane.line(thread)
+        for key in stats.keys() & {"id", "parent_id"}:
+            stats[key] = Unsigned(int(stats[key]) % 2**64)
+        start_ps, duration_ps = round(begin * US), round(length * US)
+        self._plane.event(self._lines[thread], name, start_ps, duration_ps, stats)
 
     def write(self, logdir: Path, run: str) -> None:
         """Puts the trace where a recorder would."""
         folder = logdir / "plugins" / "profile" / run
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.space.hostnames[0]}.xplane.pb"
-        path.write_bytes(self.space.SerializeToString())
-
-    @staticmethod
-    def _number(name: str, known: dict[str, int], table: Mapping[int, Any]) -> int:
-        if name not in known:
-            known[name] = number = len(known) + 1
-            table[number].id, table[number].name = number, name
-        return known[name]
+        (folder / f"{self.name}.xplane.pb").write_bytes(self._space.bytes())
 
 
 def several(logdir: Path) -> None:

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from traces import Ref, Stats, draw
+from traces import Ref, Stats, draw, listed
+from traces.space_writer import SpaceWriter
 
 HOST = "/host:CPU"
 GPUS = ("/device:GPU:0", "/device:GPU:1")
@@ -16,6 +16,7 @@ KERNEL = "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1"
 # A letter for each of what differs from step to step: markers, launches, kernels, allocations.
 LETTERS = {"train": 0x4E00, "launch": 0x4F00, "gemm": 0x5000, "give": 0x5100, "take": 0x5200}
 YEAR_NS = 365 * 86_400 * 10**9
+US = 10**6
 
 
 def letter(kind: str, step: int) -> str:
@@ -180,97 +181,58 @@ def dropped(logdir: Path) -> None:
 
 def hostile(logdir: Path) -> None:
     """Names that are markup, or a megabyte long; negative and endless times; an empty line."""
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")(hostnames=[HOSTILE])
-    plane = space.planes.add(name=HOST)
-    _add_types(plane, {1: HOSTILE, 2: "long " + "x" * 10**6, 3: "backwards", 4: "endless"})
-    stat = plane.stat_metadata[1]
-    stat.id, stat.name = 1, HOSTILE
-    line = plane.lines.add(id=1, name=HOSTILE)
+    space = SpaceWriter([HOSTILE])
+    plane = space.plane(HOST)
+    line = plane.line(HOSTILE)
     for at in range(20):
-        event = line.events.add(metadata_id=1 + at % 2, offset_ps=at * 10**6, duration_ps=8 * 10**5)
-        event.stats.add(metadata_id=1, str_value=HOSTILE)
-    line.events.add(metadata_id=3, offset_ps=-(10**6), duration_ps=-5)
-    line.events.add(metadata_id=4, offset_ps=30 * 10**6, duration_ps=2**63 - 1)
-    plane.lines.add(id=2, name="nothing here")
-    write(logdir, "hostile_events", "host0", space.SerializeToString())
+        name = "long " + "x" * 10**6 if at % 2 else HOSTILE
+        plane.event(line, name, at * 10**6, 8 * 10**5, {HOSTILE: HOSTILE})
+    plane.event(line, "backwards", -(10**6), -5)
+    plane.event(line, "endless", 30 * 10**6, 2**63 - 1)
+    plane.line("nothing here")
+    write(logdir, "hostile_events", "host0", space.bytes())
 
 
 def sparse(logdir: Path) -> None:
     """Two bursts of events, and two years of nothing between them."""
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    _add_types(plane, {1: "early", 2: "late"})
-    for kind, start_ns in ((1, 10**18), (2, 10**18 + 2 * YEAR_NS)):
-        line = plane.lines.add(id=kind, name=f"burst {kind}", timestamp_ns=start_ns)
+    space = SpaceWriter()
+    plane = space.plane(HOST)
+    for number, name, start_ns in ((1, "early", 10**18), (2, "late", 10**18 + 2 * YEAR_NS)):
+        line = plane.line(f"burst {number}", start_ns=start_ns)
         for at in range(50):
-            line.events.add(metadata_id=kind, offset_ps=at * 10**6, duration_ps=6 * 10**5)
-    write(logdir, "sparse", "host0", space.SerializeToString())
+            plane.event(line, name, start_ns * 1000 + at * 10**6, 6 * 10**5)
+    write(logdir, "sparse", "host0", space.bytes())
 
 
 def dense(logdir: Path) -> None:
     """20,000 events of 80 ns in 2 ms, nothing for 1 ms, one event of 1 ms."""
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    _add_types(plane, {1: "tiny", 2: "long"})
-    line = plane.lines.add(id=1, name="main")
-    for at in range(20_000):
-        line.events.add(metadata_id=1, offset_ps=at * 100_000, duration_ps=80_000)
-    line.events.add(metadata_id=2, offset_ps=3 * 10**9, duration_ps=10**9)
-    write(logdir, "dense", "host0", space.SerializeToString())
+    tiny = [("tiny", at * 100_000, 80_000) for at in range(20_000)]
+    long = ("long", 3 * 10**9, 10**9)
+    write(logdir, "dense", "host0", listed({HOST: {"main": [*tiny, long]}}))
 
 
 def tracks(logdir: Path) -> None:
     """100,000 threads with three events each."""
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    _add_types(plane, {1: "outer", 2: "inner", 3: "other"})
-    for at in range(100_000):
-        line = plane.lines.add(id=at + 1, name=f"thread {at}")
-        for kind, start, length in ((1, 0, 40), (2, 10, 20), (3, 60, 30)):
-            line.events.add(metadata_id=kind, offset_ps=(start + at % 50) * 10**6,
-                            duration_ps=length * 10**6)  # fmt: skip
-    write(logdir, "tracks", "host0", space.SerializeToString())
+    calls = (("outer", 0, 40), ("inner", 10, 20), ("other", 60, 30))
+    threads = {
+        f"thread {at}": [(name, (start + at % 50) * US, us * US) for name, start, us in calls]
+        for at in range(100_000)
+    }
+    write(logdir, "tracks", "host0", listed({HOST: threads}))
 
 
 def deep(logdir: Path) -> None:
     """Calls that are 1,500 deep, on one thread."""
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name=HOST)
-    _add_types(plane, {1: "$deep.py:1 recurse"})
-    line = plane.lines.add(id=1, name="main")
-    for depth in range(1500):
-        line.events.add(
-            metadata_id=1, offset_ps=depth * 1000, duration_ps=(4000 - 2 * depth) * 1000
-        )
-    write(logdir, "deep", "host0", space.SerializeToString())
+    calls = [
+        ("$deep.py:1 recurse", depth * 1000, (4000 - 2 * depth) * 1000) for depth in range(1500)
+    ]
+    write(logdir, "deep", "host0", listed({HOST: {"main": calls}}))
 
 
 def empty(logdir: Path) -> None:
     """Runs without any event: "empty" has a thread on which nothing happened, "bare" no thread."""
-    from tbprof._pb import message
-
-    for run, threads in (("empty", ["main"]), ("bare", [])):
-        space = message("tensorflow.profiler.XSpace")()
-        plane = space.planes.add(name=HOST)
-        for at, name in enumerate(threads):
-            plane.lines.add(id=at + 1, name=name, timestamp_ns=10**18)
-        write(logdir, run, "host0", space.SerializeToString())
-
-
-def _add_types(plane: Any, names: dict[int, str]) -> None:
-    for number, name in names.items():
-        entry = plane.event_metadata[number]
-        entry.id, entry.name = number, name
+    for run, threads in (("empty", "main |"), ("bare", "")):
+        write(logdir, run, "host0", draw({HOST: threads}, start_ns=10**18))
 
 
 MAKERS: tuple[Callable[[Path], None], ...] = (

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from traces import draw
+from traces import draw, listed
 from traces.planted_programs import planted_gpu
 
 HOSTILE = "<img src=x onerror=window.hacked=1>/../\x00 <script>window.hacked=1</script>"
@@ -40,16 +40,11 @@ def gpu(names: dict[str, str]) -> bytes:
 
 def many(rows: int) -> bytes:
     """As many host ops of different names."""
-    from tbprof._pb import message
-
-    space = message("tensorflow.profiler.XSpace")()
-    plane = space.planes.add(name="/host:CPU")
-    line = plane.lines.add(id=1, name="main")
-    for row in range(rows):
-        plane.event_metadata[row + 1].id = row + 1
-        plane.event_metadata[row + 1].name = f"scope_{row % 97}/op_{row}:Op{row % 13}"
-        line.events.add(metadata_id=row + 1, offset_ps=row * 10_000, duration_ps=1_000 + row % 7)
-    return bytes(space.SerializeToString())
+    ops = [
+        (f"scope_{row % 97}/op_{row}:Op{row % 13}", row * 10_000, 1_000 + row % 7)
+        for row in range(rows)
+    ]
+    return listed({"/host:CPU": {"main": ops}})
 
 
 def main(run: str, logdir: Path) -> None:
