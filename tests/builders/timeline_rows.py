@@ -2,12 +2,25 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from builders.small_timeline import make_timeline
 from tbprof.timeline.model.levels import FEWEST, find_levels
 from tbprof.timeline.model.store import Section, Timeline, Track, TypeTable
+
+
+def rows_after_gaps(drawn: Sequence[Sequence[tuple[int, ...]]], begin: int) -> list[list[Any]]:
+    """Rows of events (start, duration, ...), from (gap before, duration, ...) and `begin` on."""
+    rows = []
+    for steps in drawn:
+        at, row = begin, []
+        for gap, duration, *more in steps:
+            row.append((at + gap, duration, *more))
+            at += gap + duration
+        rows.append(row)
+    return rows
 
 
 def timeline_of_rows(

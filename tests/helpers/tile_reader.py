@@ -18,6 +18,7 @@ class Entry:
     tile: int
     start_ps: float
     end_ps: float
+    type: int
     name: str
     category: int
     count: int
@@ -53,10 +54,12 @@ def read_tiles(content: bytes) -> Tiles:
     narrow = [take("<u2", entries) for _ in range(5)]
     wide = [iter(take("<f8", length)) for length in head["wide"]]
     assert at == len(content)
+    assert first[-1] == entries
     columns = [
         [next(more) if value == ESCAPE else value for value in column]
         for column, more in zip(narrow, wide, strict=True)
     ]
+    assert all(next(more, None) is None for more in wide)
     unit = head["unit_ps"]
     found = []
     for chunk in range(chunks):
@@ -69,8 +72,10 @@ def read_tiles(content: bytes) -> Tiles:
             found.append(
                 Entry(
                     row[chunk], tile[chunk] + head["from"], begin, begin + duration * unit,
-                    head["names"][int(type_)], head["categories"][int(type_)], int(count), int(id_),
+                    head["types"][int(type_)], head["names"][int(type_)],
+                    head["categories"][int(type_)], int(count), int(id_),
                 )
             )  # fmt: skip
     pairs = [(one, other + head["from"]) for one, other in zip(row, tile, strict=True)]
+    assert len(set(pairs)) == chunks
     return Tiles(head, pairs, found)

@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from builders.timeline_rows import rows_after_gaps
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -33,18 +34,6 @@ ROWS = st.lists(
 # As long as times may be.
 YEARS = 2**57
 ORIGINS = st.integers(-(2**57), 2**57)
-
-
-def rows_of(drawn: list[list[Interval]], begin_ps: int) -> list[list[Interval]]:
-    """Rows of (start, duration) that follow each other after gaps."""
-    rows = []
-    for steps in drawn:
-        at, row = begin_ps, []
-        for gap, duration in steps:
-            row.append((at + gap, duration))
-            at += gap + duration
-        rows.append(row)
-    return rows
 
 
 def slow_level(row: list[Interval], first: int, begin_ps: int, shift: int) -> list[Entry]:
@@ -97,7 +86,7 @@ def kept_of(levels: Levels, row: int) -> range:
 @example([[(0, 1), (YEARS, 1), (0, 0), (1, 3)]], -YEARS)
 @given(ROWS, ORIGINS)
 def test_kept_levels_are_the_events_merged_by_the_definition(drawn, begin_ps):
-    rows = rows_of(drawn, begin_ps)
+    rows = rows_after_gaps(drawn, begin_ps)
     levels, first = build(rows, begin_ps)
     assert levels.row_first.size == len(rows) + 1
     for number, row in enumerate(rows):
@@ -117,7 +106,7 @@ def test_kept_levels_are_the_events_merged_by_the_definition(drawn, begin_ps):
 @given(ROWS, ORIGINS, st.integers(0, 58))
 def test_a_level_that_is_not_kept_would_have_been_large(drawn, begin_ps, shift):
     """So a view never looks at many more entries than it shows."""
-    rows = rows_of(drawn, begin_ps)
+    rows = rows_after_gaps(drawn, begin_ps)
     levels, first = build(rows, begin_ps)
     for number, row in enumerate(rows):
         finer = [one for one in kept_of(levels, number) if levels.shift[one] <= shift]
@@ -129,7 +118,7 @@ def test_a_level_that_is_not_kept_would_have_been_large(drawn, begin_ps, shift):
 @settings(deadline=None)
 @given(ROWS, ORIGINS)
 def test_entries_cover_their_events_in_order(drawn, begin_ps):
-    rows = rows_of(drawn, begin_ps)
+    rows = rows_after_gaps(drawn, begin_ps)
     levels, first = build(rows, begin_ps)
     for number, row in enumerate(rows):
         for kept in kept_of(levels, number):

@@ -1,20 +1,20 @@
 """Tiles, decoded again, against the events merged by the definition."""
 
-import json
-import struct
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from builders.timeline_rows import timeline_of_rows
+from builders.timeline_rows import rows_after_gaps, timeline_of_rows
+from helpers.tile_reader import read_tiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tbprof.kernels.codes import TILE_SHIFT
 from tbprof.timeline.model.store import Timeline
-from tbprof.timeline.tiles.tiles import encode_tiles
-from tbprof.timeline.tiles.visible_events import all_events, filter_events
+from tbprof.timeline.tiles.tiles import MOST_ENTRIES, encode_tiles
+from tbprof.timeline.tiles.visible_events import VisibleEvents, all_events, filter_events
 
 TYPES = 5
 Event = tuple[int, int, int]  # start, duration, type
@@ -31,58 +31,32 @@ class Entry(NamedTuple):
     id: int
 
 
-class Tiles(NamedTuple):
+class Cut(NamedTuple):
     """An answer: its head, and the entries by (row, tile)."""
 
     head: dict
     chunks: dict[tuple[int, int], list[Entry]]
 
 
-class Cutter:
-    """Takes blocks from an answer, each from a multiple of 8 bytes on."""
-
-    def __init__(self, body: bytes, at: int) -> None:
-        self.body, self.at = body, at
-
-    def take(self, dtype: str, size: int) -> list:
-        begin = -(-self.at // 8) * 8
-        found = np.frombuffer(self.body, dtype, size, begin)
-        self.at = begin + found.nbytes
-        return found.tolist()
-
-
-def decode(body: bytes) -> Tiles:
-    """By the letter of the format, one number at a time."""
-    assert body[:4] == b"TBT1"
-    (size,) = struct.unpack("<I", body[4:8])
-    head = json.loads(body[8 : 8 + size])
-    cutter = Cutter(body, 8 + size)
-    chunks, entries = head["chunks"], head["entries"]
-    row, tile = cutter.take("<u4", chunks), cutter.take("<u4", chunks)
-    first = cutter.take("<u4", chunks + 1)
-    base, first_id = cutter.take("<f8", chunks), cutter.take("<u4", chunks)
-    narrow = [cutter.take("<u2", entries) for _ in range(5)]
-    wide = [iter(cutter.take("<f8", size)) for size in head["wide"]]
-    assert -(-cutter.at // 8) * 8 == len(body)
-    columns = [
-        [int(next(more)) if value == 65535 else value for value in column]
-        for column, more in zip(narrow, wide, strict=True)
-    ]
-    assert all(next(more, None) is None for more in wide)
-    found = {}
-    for chunk in range(chunks):
-        units, number, out = 0, first_id[chunk], []
-        for index in range(first[chunk], first[chunk + 1]):
-            start, duration, type_, count, id_ = (column[index] for column in columns)
-            units += start
-            number += id_
-            begin = int(base[chunk]) + units * head["unit_ps"]
-            end = begin + duration * head["unit_ps"]
-            out.append(Entry(begin, end, head["types"][type_], count, number))
-        found[row[chunk], head["from"] + tile[chunk]] = out
-    assert len(found) == chunks
-    assert first[-1] == entries
-    return Tiles(head, found)
+def cut(
+    timeline: Timeline,
+    level: int,
+    first: int,
+    last: int,
+    rows: Sequence[int] | None = None,
+    *,
+    shown: VisibleEvents | None = None,
+    most: int = MOST_ENTRIES,
+) -> Cut:
+    """Tiles `first` to `last` (not included) of all rows and events, or of those given."""
+    chosen = np.arange(len(timeline.tracks)) if rows is None else np.array(rows)
+    events = shown or all_events(timeline)
+    tiles = read_tiles(encode_tiles(timeline, events, level, first, last, chosen, most=most))
+    chunks: dict[tuple[int, int], list[Entry]] = {pair: [] for pair in tiles.chunks}
+    for one in tiles.entries:
+        entry = Entry(int(one.start_ps), int(one.end_ps), one.type, one.count, one.id)
+        chunks[one.row, one.tile].append(entry)
+    return Cut(tiles.head, chunks)
 
 
 def slow_entries(row: Row, ids: list[int], begin_ps: int, level: int) -> list[Entry]:
@@ -154,32 +128,15 @@ ROWS = st.lists(
 BEGIN = st.integers(-(2**52), 2**52)
 
 
-def rows_of(drawn: list[list[Event]], begin: int) -> list[Row]:
-    """Rows of (start, duration, type) that follow each other after gaps."""
-    rows = []
-    for steps in drawn:
-        at, row = begin, []
-        for gap, duration, type_ in steps:
-            row.append((at + gap, duration, type_))
-            at += gap + duration
-        rows.append(row)
-    return rows
-
-
-def all_of(rows: list[Row]) -> np.ndarray:
-    return np.arange(len(rows))
-
-
 @settings(deadline=None, max_examples=200)
 @given(ROWS, BEGIN, st.integers(0, 50), st.data())
 def test_tiles_show_what_merging_every_event_gives(drawn, begin, level, data):
-    rows = rows_of(drawn, begin)
+    rows = rows_after_gaps(drawn, begin)
     timeline = timeline_of_rows(rows, fewest=1)
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     first = data.draw(st.integers(0, final + 1))
     last = data.draw(st.integers(first, first + 4))
-    body = encode_tiles(timeline, all_events(timeline), level, first, last, all_of(rows))
-    tiles = decode(body)
+    tiles = cut(timeline, level, first, last)
     wanted = set(range(TYPES))
     assert tiles.chunks == expected(timeline, rows, level, range(first, last), wanted, 0)
     assert not tiles.head["truncated"]
@@ -191,12 +148,12 @@ def test_tiles_show_what_merging_every_event_gives(drawn, begin, level, data):
     st.data(),
 )  # fmt: skip
 def test_tiles_of_a_filter_show_the_chosen_events_alone(drawn, begin, level, wanted, least, data):
-    rows = rows_of(drawn, begin)
+    rows = rows_after_gaps(drawn, begin)
     timeline = timeline_of_rows(rows, fewest=1)
     shown = filter_events(timeline, np.isin(np.arange(TYPES), sorted(wanted)), least)
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     first = data.draw(st.integers(0, final + 1))
-    tiles = decode(encode_tiles(timeline, shown, level, first, first + 3, all_of(rows)))
+    tiles = cut(timeline, level, first, first + 3, shown=shown)
     span = range(first, first + 3)
     assert tiles.chunks == expected(timeline, rows, level, span, wanted, least)
 
@@ -204,14 +161,13 @@ def test_tiles_of_a_filter_show_the_chosen_events_alone(drawn, begin, level, wan
 @settings(deadline=None)
 @given(ROWS, st.integers(0, 50))
 def test_every_event_is_drawn_or_counted_once(drawn, level):
-    rows = rows_of(drawn, 0)
+    rows = rows_after_gaps(drawn, 0)
     timeline = timeline_of_rows(rows, fewest=1)
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     for tile in {0, final // 2, final}:
-        body = encode_tiles(timeline, all_events(timeline), level, tile, tile + 1, all_of(rows))
         low = timeline.begin_ps + (tile << (level + TILE_SHIFT))
         high = low + (1 << (level + TILE_SHIFT))
-        for (number, _), entries in decode(body).chunks.items():
+        for (number, _), entries in cut(timeline, level, tile, tile + 1).chunks.items():
             # The first is exact; it may be one that reaches into the tile.
             own = entries[1:] if entries and entries[0].start < low else entries
             starting = sum(low <= start < high for start, _, _ in rows[number])
@@ -223,16 +179,14 @@ def test_drawn_tiles_at_a_bucket_of_four():
     # |a.b.|c..d|eeee|ee..|
     row = [(0, 1, 0), (2, 1, 1), (4, 1, 2), (7, 1, 3), (8, 6, 4)]
     timeline = timeline_of_rows([row], fewest=1)
-    (entries,) = decode(
-        encode_tiles(timeline, all_events(timeline), 2, 0, 1, np.arange(1))
-    ).chunks.values()
+    (entries,) = cut(timeline, 2, 0, 1).chunks.values()
     assert entries == [Entry(0, 3, 0, 2, 0), Entry(4, 8, 2, 2, 2), Entry(8, 14, 4, 1, 4)]
 
 
 def test_a_long_event_is_in_every_tile_that_it_reaches_into():
     row = [(0, 1, 1), (100, 2000, 2), (2100, 5, 3)]
     timeline = timeline_of_rows([row])
-    chunks = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 7, np.arange(1))).chunks
+    chunks = cut(timeline, 0, 0, 7).chunks
     ids = {tile: [entry.id for entry in entries] for (_, tile), entries in chunks.items()}
     # 2100 lies in the fifth tile (2048 to 2560), the event of 2000 ends there.
     assert ids == {0: [0, 1], 1: [1], 2: [1], 3: [1], 4: [1, 2], 5: [], 6: []}
@@ -243,18 +197,17 @@ def test_numbers_beyond_16_bits_are_told_in_full():
     many = [(index, 0, 0) for index in range(70_000)]
     rows = [[*many, (200_000, 2**40, 1), (2**41, 1, 2)], [(5, 2**17, 1), (2**18, 0, 0)]]
     timeline = timeline_of_rows(rows)
-    assert decode(
-        encode_tiles(timeline, all_events(timeline), 17, 0, 9, all_of(rows))
-    ).chunks == expected(timeline, rows, 17, range(9), {0, 1, 2}, 0)
-    tiles = decode(encode_tiles(timeline, all_events(timeline), 33, 0, 1, all_of(rows)))
+    wanted = {0, 1, 2}
+    assert cut(timeline, 17, 0, 9).chunks == expected(timeline, rows, 17, range(9), wanted, 0)
+    tiles = cut(timeline, 33, 0, 1)
     assert tiles.head["wide"] == [0, 0, 0, 1, 1]
-    assert tiles.chunks == expected(timeline, rows, 33, range(1), {0, 1, 2}, 0)
+    assert tiles.chunks == expected(timeline, rows, 33, range(1), wanted, 0)
 
 
 def test_more_types_than_16_bits_count():
     row = [(index * 4, 2, index) for index in range(66_000)]
     timeline = timeline_of_rows([row], types=66_000)
-    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 516, np.arange(1)))
+    tiles = cut(timeline, 0, 0, 516)
     assert [entry.type for entries in tiles.chunks.values() for entry in entries] == [
         *range(66_000)
     ]
@@ -265,7 +218,7 @@ def test_the_head_says_what_the_types_are():
     timeline = timeline_of_rows(
         [[(0, 1, 3), (5, 1, -1), (9, 1, 1)]], names=["", "x" * 300, "", "d"]
     )
-    head = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(1))).head
+    head = cut(timeline, 0, 0, 1).head
     assert head["types"] == [3, -1, 1]
     assert head["names"] == ["d", "", "x" * 200]
     assert head["categories"] == [3, 0, 1]
@@ -275,18 +228,18 @@ def test_the_head_says_what_the_types_are():
 def test_rows_that_do_not_fit_are_left_out_and_that_is_said():
     rows = [[(index * 4, 2, 0) for index in range(100)] for _ in range(5)]
     timeline = timeline_of_rows(rows)
-    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(5), most=250))
+    tiles = cut(timeline, 0, 0, 1, most=250)
     assert tiles.head["truncated"]
     assert {row for row, _ in tiles.chunks} == {0, 1}
     # One row is always there, or a client would ask for ever.
-    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(5), most=1))
+    tiles = cut(timeline, 0, 0, 1, most=1)
     assert {row for row, _ in tiles.chunks} == {0}
 
 
 def test_only_the_rows_that_were_asked_for_come_in_that_order():
     rows = [[(0, 1, 0)], [], [(1, 1, 0)], [(2, 1, 0)]]
     timeline = timeline_of_rows(rows)
-    tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.array([3, 1, 0])))
+    tiles = cut(timeline, 0, 0, 1, [3, 1, 0])
     assert list(tiles.chunks) == [(3, 0), (1, 0), (0, 0)]
     assert [len(entries) for entries in tiles.chunks.values()] == [1, 0, 1]
 
@@ -295,10 +248,8 @@ def test_only_the_rows_that_were_asked_for_come_in_that_order():
 def test_tiles_behind_the_end_are_empty(level):
     timeline = timeline_of_rows([[(-(2**57), 1, 0), (2**57, 5, 0)]])
     for first in (2**50, 2**53 - 2):
-        tiles = decode(
-            encode_tiles(timeline, all_events(timeline), level, first, first + 2, np.arange(1))
-        )
-        assert tiles.chunks == {(0, first): [], (0, first + 1): []}
+        empty: dict = {(0, first): [], (0, first + 1): []}
+        assert cut(timeline, level, first, first + 2).chunks == empty
 
 
 def test_years_of_nothing_cost_nothing():
@@ -307,9 +258,7 @@ def test_years_of_nothing_cost_nothing():
     timeline = timeline_of_rows([row])
     final = 2**58 >> TILE_SHIFT
     for tile, event in ((0, 0), (final, 1)):
-        tiles = decode(
-            encode_tiles(timeline, all_events(timeline), 0, tile, tile + 1, np.arange(1))
-        )
+        tiles = cut(timeline, 0, tile, tile + 1)
         assert [entry.id for entry in tiles.chunks[0, tile]] == [event]
 
 
@@ -317,23 +266,23 @@ def test_years_of_nothing_cost_nothing():
 def test_a_timeline_without_events_has_empty_tiles(rows):
     timeline = timeline_of_rows(rows)
     for shown in (all_events(timeline), filter_events(timeline, np.ones(TYPES, np.bool_))):
-        tiles = decode(encode_tiles(timeline, shown, 3, 0, 2, all_of(rows)))
+        tiles = cut(timeline, 3, 0, 2, shown=shown)
         assert tiles.chunks == {(row, tile): [] for row in range(len(rows)) for tile in (0, 1)}
 
 
 def test_a_filter_that_fits_nothing_shows_nothing():
     timeline = timeline_of_rows([[(0, 1, 0), (5, 1, 0)]])
     shown = filter_events(timeline, np.zeros(TYPES, np.bool_))
-    assert decode(encode_tiles(timeline, shown, 0, 0, 1, np.arange(1))).chunks == {(0, 0): []}
+    assert cut(timeline, 0, 0, 1, shown=shown).chunks == {(0, 0): []}
 
 
 def test_events_that_overlap_on_the_last_row_are_all_there():
     row = [(0, 3, 0), (1, 900, 1), (2, 3, 2), (3, 3, 3), (600, 1, 4)]
     timeline = timeline_of_rows([row], fewest=1)
     for level in range(12):
-        body = encode_tiles(timeline, all_events(timeline), level, 0, 2, np.arange(1))
         wanted = set(range(TYPES))
-        assert decode(body).chunks == expected(timeline, [row], level, range(2), wanted, 0)
+        found = cut(timeline, level, 0, 2).chunks
+        assert found == expected(timeline, [row], level, range(2), wanted, 0)
 
 
 def test_large_rows_are_cut_alike_from_every_level():
@@ -362,7 +311,7 @@ def test_many_threads_get_the_same_tiles():
     shown = all_events(timeline)
 
     def ask(number: int) -> bytes:
-        return encode_tiles(timeline, shown, number % 8, 0, 3, all_of(rows))
+        return encode_tiles(timeline, shown, number % 8, 0, 3, np.arange(8))
 
     alone = [ask(number) for number in range(8)]
     with ThreadPoolExecutor(8) as pool:
