@@ -1,13 +1,12 @@
 """The documents name what there is: files, modules, columns and properties."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.payloads import content_of
+from helpers.payloads import document_of
 from helpers.promises.every_page import every_page
 from test_layers import LAYERS
 from traces.every_trace import opened
@@ -115,7 +114,7 @@ def test_the_api_names_every_column_and_property(
     tables = engine.tables(DataRequest(run, tool.name))
     words = words_of(tool)
     for layout in ("rows", "columns"):
-        answer = json.loads(content_of(engine, DataRequest(run, tool.name, layout=layout)))
+        answer = document_of(engine, run, tool.name, layout=layout)
         if not tool.is_list and "cols" not in answer:
             named = set(answer.get("memoryIds", ()))
             assert not set(keys(answer)) - named - words

@@ -15,9 +15,8 @@ from helpers.drawn.small_runs import (
     OPS,
     cells,
     one_run,
-    payload,
 )
-from helpers.payloads import body_of
+from helpers.payloads import body_of, document_of
 from traces import draw, write
 
 from tbprof._pb import message
@@ -96,7 +95,7 @@ def test_gpus_without_lines_have_no_kernels_to_show(tmp_path: Path):
 
 
 def test_a_payload_is_the_table_of_all_hosts(engine: Engine):
-    (table,) = [payload(engine, "gpu", KERNELS)]
+    (table,) = [document_of(engine, "gpu", KERNELS)]
     assert cells(table, "occurrences") == [2]
     assert cells(table, "total_duration_us") == [4.0]
     assert "warnings" not in table
@@ -107,12 +106,12 @@ def test_a_payload_is_the_table_of_all_hosts(engine: Engine):
     [((), 2), (("ALL_HOSTS",), 2), (("h1", "h0"), 2), (("h1",), 1), (("h0", "ALL_HOSTS"), 2)],
 )
 def test_hosts_are_chosen_by_name(engine: Engine, hosts: tuple[str, ...], count: int):
-    assert cells(payload(engine, "gpu", KERNELS, hosts=hosts), "occurrences") == [count]
+    assert cells(document_of(engine, "gpu", KERNELS, hosts=hosts), "occurrences") == [count]
 
 
 @pytest.mark.parametrize("tag", ["framework_op_stats", "tensorflow_stats", "framework_op_stats^"])
 def test_tools_go_by_name_alias_and_old_spelling(engine: Engine, tag: str):
-    with_idle, without, _calls = payload(engine, "cpu", tag)
+    with_idle, without, _calls = document_of(engine, "cpu", tag)
     assert cells(without, "operation") == ["a", "b"]
     assert cells(with_idle, "operation") == ["a", "b", "IDLE"]
 
@@ -198,9 +197,9 @@ def test_names_that_do_not_exist_are_told_with_those_that_do(engine: Engine):
 
 
 def test_an_unreadable_host_is_left_out_with_a_warning(engine: Engine):
-    table = payload(engine, "mixed", OPS)[1]
+    table = document_of(engine, "mixed", OPS)[1]
     assert sorted(set(cells(table, "operation"))) == ["a", "b", "x/MatMul"]
-    (warning,) = payload(engine, "mixed", OPS)[0]["warnings"]
+    (warning,) = document_of(engine, "mixed", OPS)[0]["warnings"]
     assert (warning["code"], warning["host"]) == ("bad_trace", "h2")
     assert warning["message"].startswith("left out: ")
 
@@ -217,7 +216,7 @@ def test_damage_and_the_recorders_errors_are_warnings(tmp_path: Path):
     space.warnings.append("clock went back")
     whole = space.SerializeToString()
     engine = one_run(tmp_path, h0=whole, h1=CPU_TRACE[:-3])
-    warnings = payload(engine, "run", OPS)[0]["warnings"]
+    warnings = document_of(engine, "run", OPS)[0]["warnings"]
     assert [(warning["code"], warning["message"], warning["host"]) for warning in warnings[:2]] == [
         ("recorder_error", "lost some", "h0"),
         ("recorder_warning", "clock went back", "h0"),
@@ -265,7 +264,7 @@ def test_gpus_that_ran_nothing_are_no_data_with_the_likely_cause(tmp_path: Path)
     with pytest.raises(NoData, match="no kernels that ran") as error:
         engine.data(DataRequest("run", KERNELS))
     assert "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" in error.value.hint
-    assert cells(payload(engine, "run", OPS)[1], "operation") == ["MemcpyH2D"]
+    assert cells(document_of(engine, "run", OPS)[1], "operation") == ["MemcpyH2D"]
 
 
 def test_a_trace_without_ops_is_no_data(tmp_path: Path):

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.payloads import Row
+
 from jobs.drawn_job import CoreStep, DrawnOp, Truth, Work
 from jobs.gpu.gpu_job import GpuJob
 from jobs.gpu.gpu_trace import draw_gpu_job
-from jobs.pages import Pages, Row
+from jobs.pages import Pages
 from jobs.tpu.tpu_job import TpuJob
 from jobs.tpu.tpu_trace import draw_tpu_job
 

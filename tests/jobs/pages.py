@@ -1,19 +1,16 @@
 """What tbprof shows of a drawn job: its pages as rows."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from helpers.payloads import content_of
+from helpers.payloads import Row, document_of, rows
 
 from jobs.drawn_job import DrawnJob
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
-
-Row = Mapping[str, Any]
 
 
 @dataclass
@@ -32,7 +29,7 @@ class Pages:
 
     def document(self, tool: str) -> Any:
         """A tool's answer."""
-        return json.loads(content_of(self.engine, DataRequest(self.run, tool)))
+        return document_of(self.engine, self.run, tool)
 
     @cached_property
     def overview(self) -> list[Any]:
@@ -85,8 +82,7 @@ class Pages:
     @cached_property
     def events(self) -> list[Row]:
         """The events of the trace viewer, each with the names of its process and thread."""
-        content = content_of(self.engine, DataRequest(self.run, "trace_viewer"))
-        every = json.loads(content)["traceEvents"]
+        every = self.document("trace_viewer")["traceEvents"]
         names: dict[tuple[int, int], str] = {}
         for event in every:
             if event["ph"] == "M" and event["name"] in ("process_name", "thread_name"):
@@ -101,12 +97,3 @@ class Pages:
             for event in every
             if event["ph"] == "X"
         ]
-
-
-def rows(table: Mapping[str, Any]) -> list[Row]:
-    """The rows of a table by column."""
-    columns = [column["id"] for column in table["cols"]]
-    return [
-        dict(zip(columns, [cell and cell["v"] for cell in row["c"]], strict=True))
-        for row in table["rows"]
-    ]

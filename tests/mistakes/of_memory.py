@@ -1,15 +1,13 @@
 """Known mistakes of the memory profile."""
 
-import json
 from typing import Any
 
-from helpers.payloads import content_of
+from helpers.payloads import document_of
 from jobs.pages import Pages
 from traces.memory.allocators import GPU, Tensor, memory_trace
 from traces.memory.misread_memory import address_used_again, lines_with_starts
 
 from mistakes.catalogue import Show, mistake
-from tbprof.engine.engine import DataRequest
 
 MEMORY = "memory"
 TOOL = "memory_profile"
@@ -23,9 +21,7 @@ def summary(pages: Pages, owner: str = GPU) -> dict[str, Any]:
 
 def page(pages: Pages) -> dict[str, Any]:
     """What the page shows."""
-    found: dict[str, Any] = json.loads(
-        content_of(pages.engine, DataRequest(pages.run, TOOL, layout="columns"))
-    )
+    found: dict[str, Any] = document_of(pages.engine, pages.run, TOOL, layout="columns")
     return found
 
 

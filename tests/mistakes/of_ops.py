@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from jobs.pages import Pages, Row, rows
+from helpers.payloads import Row, rows
+from jobs.pages import Pages
 from traces import draw, listed
 
 from mistakes.catalogue import Show, mistake

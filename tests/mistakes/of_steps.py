@@ -3,8 +3,8 @@
 import json
 import re
 
+from helpers.payloads import rows
 from jobs import TpuJob, draw_tpu_job
-from jobs.pages import rows
 from traces import draw
 from traces.misread_runs import copies, host_copies, instant, looping, many_steps, marked, starving
 from traces.runs import RUNS, gpu_steps, idle_python

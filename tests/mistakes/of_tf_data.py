@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from jobs.pages import Pages, Row, rows
+from helpers.payloads import Row, rows
+from jobs.pages import Pages
 from traces import Unsigned, draw
 from traces.misread_pipelines import DRAWN, overlapping_children, stages, through_a_function
 

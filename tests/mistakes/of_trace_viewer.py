@@ -1,10 +1,9 @@
 """Known mistakes of the trace viewer."""
 
-import json
 from collections import Counter
 from typing import Any
 
-from helpers.payloads import content_of
+from helpers.payloads import document_of
 from helpers.timeline_client import Timeline
 from jobs.pages import Pages
 from traces import draw, listed
@@ -12,7 +11,6 @@ from traces.misread_runs import appended
 from werkzeug.test import Client
 
 from mistakes.catalogue import Show, mistake
-from tbprof.engine.engine import DataRequest
 from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
@@ -22,8 +20,7 @@ HOST, GPU = "/host:CPU", "/device:GPU:0"
 
 def document(pages: Pages, **params: str) -> dict[str, Any]:
     """The trace of a run as JSON."""
-    request = DataRequest(pages.run, "trace_viewer", params=params)
-    found: dict[str, Any] = json.loads(content_of(pages.engine, request))
+    found: dict[str, Any] = document_of(pages.engine, pages.run, "trace_viewer", params=params)
     return found
 
 

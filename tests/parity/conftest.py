@@ -5,14 +5,19 @@ their own and are called as processes. `make test` makes those and names their i
 TBPROF_XPROF_PYTHON and TBPROF_PROFILE_PYTHON.
 """
 
+import functools
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from helpers.patience import PATIENCE_S
 from parity.converters import close_converters
+from parity.oracle import OP_TABLES, Compare, Compared, ask_xprof
+
+from tbprof.engine.engine import Engine
+from tbprof.storage.logdir import Logdir
 
 ROOT = Path(__file__).resolve().parents[2]
 XPROF_VERSION = "2.24.2"
@@ -38,6 +43,32 @@ def new_converters(converters: None) -> Iterator[None]:
 def xprof_python(converters: None) -> str:
     """The interpreter that has xprof; a skip with the reason where there is none."""
     return _interpreter("TBPROF_XPROF_PYTHON", ".venv-xprof", "xprof", XPROF_VERSION)
+
+
+@pytest.fixture(scope="session")
+def compare(xprof_python: str, tmp_path_factory: pytest.TempPathFactory) -> Compare:
+    """Asks xprof and us for the same run."""
+
+    @functools.cache
+    def ask(*traces: bytes, tools: tuple[str, ...] = OP_TABLES, **params: str) -> Compared:
+        folder = tmp_path_factory.mktemp("compared") / "run"
+        folder.mkdir()
+        hosts = {f"h{at}": one for at, one in enumerate(traces)}
+        theirs = ask_xprof(xprof_python, folder, hosts, tools, params)
+        return Compared(theirs, Engine(Logdir(str(folder))))
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def trace_of(request: pytest.FixtureRequest, sample_logdir: Path) -> Callable[[str], Path]:
+    """The trace of a run of the samples, or of a fixture such as `gpu_trace`."""
+
+    def find(name: str) -> Path:
+        sample = sample_logdir / "plugins" / "profile" / name / "host0.xplane.pb"
+        return sample if sample.exists() else Path(request.getfixturevalue(name))
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from parity.oracle import Row
+from helpers.payloads import Row
 
 CASES = ("gpu", "gpu_tf_op", "gpu_two_hosts", "tpu", "tpu_two_hosts", "tensorflow_cpu", "jax_cpu")
 GPUS = ("gpu", "gpu_tf_op", "gpu_two_hosts")

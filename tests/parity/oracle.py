@@ -4,23 +4,46 @@ import base64
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from helpers.payloads import Row, document_of
 from parity.converters import XPROF, convert
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.engine.engine import Engine
 from tbprof.xplane.reader import read_space
 
-Row = dict[str, Any]
+OP_TABLES = ("framework_op_stats", "kernel_stats")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """xprof's answers for a run by tool, and an engine of ours on the same files."""
+
+    theirs: dict[str, Any]
+    engine: Engine
+
+    def ours(self, tool: str, **more: Any) -> Any:
+        """Our answer of the same form; `more` are fields of the request."""
+        return document_of(self.engine, "run", tool, **more)
+
+
+class Compare(Protocol):
+    """Asks both for `tools` of hosts h0, h1, ..., once for each question."""
+
+    def __call__(
+        self, *traces: bytes, tools: tuple[str, ...] = OP_TABLES, **params: str
+    ) -> Compared: ...
 
 
 def ask_xprof(
     python: str,
     folder: Path,
     traces: Mapping[str, bytes],
-    tools: Sequence[str] = ("framework_op_stats", "kernel_stats"),
+    tools: Sequence[str] = OP_TABLES,
     params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The JSON of `tools` for the hosts `traces`, copied to `folder`: xprof writes there.

@@ -1,34 +1,22 @@
 """Kernels in CUDA graphs: both tools' kernels, and what they say of their ops."""
 
-import json
 from collections import defaultdict
-from pathlib import Path
-from typing import Any
 
 import pytest
-from helpers.payloads import content_of, rows
-from parity.oracle import ask_xprof
+from helpers.payloads import Row, rows
+from parity.oracle import Compare
 from traces.every_trace import GPU_LOGDIR, GPU_RUNS
-
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
 LAUNCH = ("kernel_name", "grid_dim", "block_dim", "registers_per_thread", "shmem_bytes")
-Row = dict[str, Any]
 
 
 @pytest.mark.parametrize("run", GPU_RUNS)
-def test_kernels_are_those_of_xprof_and_graphs_have_ops(
-    run: str, xprof_python: str, tmp_path: Path
-) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    content = (GPU_LOGDIR / "plugins" / "profile" / run / "gpu.xplane.pb").read_bytes()
-    theirs = rows(ask_xprof(xprof_python, folder, {"gpu": content})["kernel_stats"])
-    answer = content_of(Engine(Logdir(str(GPU_LOGDIR))), DataRequest(run, "kernel_stats"))
-    ours = rows(json.loads(answer))
+def test_kernels_are_those_of_xprof_and_graphs_have_ops(run: str, compare: Compare) -> None:
+    trace = GPU_LOGDIR / "plugins" / "profile" / run / "gpu.xplane.pb"
+    found = compare(trace.read_bytes())
+    theirs, ours = rows(found.theirs["kernel_stats"]), rows(found.ours("kernel_stats"))
 
     assert _times(ours) == _times(theirs)
     named = {row["op_name"] for row in theirs}

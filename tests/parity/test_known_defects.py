@@ -3,16 +3,16 @@
 What xprof answers is asserted, too, so that an entry goes when xprof mends it.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from helpers.payloads import content_of, rows
-from parity.oracle import Row, ask_xprof
+from helpers.drawn.small_runs import one_run
+from helpers.payloads import Row, document_of, rows
+from parity.oracle import Compare, ask_xprof
 from traces import draw, listed, write
 
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 
@@ -25,18 +25,16 @@ DETAILS = "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:32,1,1 occ_
 
 
 @pytest.fixture
-def both(xprof_python: str, tmp_path: Path) -> Both:
+def both(compare: Compare) -> Both:
     """(xprof's rows, ours) of one tool; for TensorFlow stats those without idle, or with it."""
 
     def ask(tool: str, *traces: bytes, with_idle: bool = False) -> tuple[list[Row], list[Row]]:
-        folder = tmp_path / "run"
-        folder.mkdir()
-        theirs = ask_xprof(xprof_python, folder, {f"h{i}": one for i, one in enumerate(traces)})
-        ours = json.loads(content_of(Engine(Logdir(str(folder))), DataRequest("run", tool)))
+        found = compare(*traces)
+        theirs, ours = found.theirs[tool], found.ours(tool)
         if tool == "kernel_stats":
-            return rows(theirs[tool]), rows(ours)
+            return rows(theirs), rows(ours)
         at = 0 if with_idle else 1
-        return rows(theirs[tool][at]), rows(ours[at])
+        return rows(theirs[at]), rows(ours[at])
 
     return ask
 
@@ -254,40 +252,28 @@ def test_kernels_of_programs_that_the_trace_lacks_vanish(both: Both) -> None:
     assert pick(ours, *TIMES) == [("jit(f)/add", 4.0, 4.0)]
 
 
-def test_an_unreadable_host_hides_the_others(xprof_python: str, tmp_path: Path) -> None:
-    good = host("thread |aaaa", a="a:Op")
-    folder = tmp_path / "run"
-    folder.mkdir()
+def test_an_unreadable_host_hides_the_others(compare: Compare, tmp_path: Path) -> None:
+    good, bad = host("thread |aaaa", a="a:Op"), b"not a trace"
     with pytest.raises(AssertionError):
-        ask_xprof(xprof_python, folder, {"h0": good, "h1": b"not a trace"})
-    fresh = tmp_path / "again"
-    fresh.mkdir()
-    write(fresh, good, "h0")
-    write(fresh, b"not a trace", "h1")
-    ours = json.loads(content_of(Engine(Logdir(str(fresh))), DataRequest("again", OPS)))
+        compare(good, bad)
+    ours = document_of(one_run(tmp_path, h0=good, h1=bad), "run", OPS)
     assert pick(rows(ours[1]), *TIMES) == [("a", 4.0, 4.0)]
     assert [notice["host"] for notice in ours[0]["warnings"]] == ["h1"]
 
 
 def test_a_changed_trace_shows_what_it_was(xprof_python: str, tmp_path: Path) -> None:
     """xprof reads the cache that it wrote beside the trace; tbprof writes none there."""
-    folder = tmp_path / "run"
-    folder.mkdir()
-    old, new = host("thread |aaaa", a="old:Op"), host("thread |aaaa", a="new:Op")
-    assert pick(rows(ask_xprof(xprof_python, folder, {"h0": old})[OPS][1]), "operation") == [
-        ("old",)
-    ]
-    assert pick(rows(ask_xprof(xprof_python, folder, {"h0": new})[OPS][1]), "operation") == [
-        ("old",)
-    ]
-    fresh = tmp_path / "ours"
-    fresh.mkdir()
-    for trace, name in ((old, "old"), (new, "new")):
-        write(fresh, trace, "h0")
-        engine = Engine(Logdir(str(fresh)), ResultStore(tmp_path / "store"))
-        answer = json.loads(content_of(engine, DataRequest("ours", OPS)))
-        assert pick(rows(answer[1]), "operation") == [(name,)]
-    assert [path.name for path in fresh.iterdir()] == ["h0.xplane.pb"]
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    theirs.mkdir()
+    ours.mkdir()
+    for name in ("old", "new"):
+        trace = host("thread |aaaa", a=f"{name}:Op")
+        shown = ask_xprof(xprof_python, theirs, {"h0": trace})[OPS][1]
+        assert pick(rows(shown), "operation") == [("old",)]
+        write(ours, trace, "h0")
+        engine = Engine(Logdir(str(ours)), ResultStore(tmp_path / "store"))
+        assert pick(rows(document_of(engine, "ours", OPS)[1]), "operation") == [(name,)]
+    assert [path.name for path in ours.iterdir()] == ["h0.xplane.pb"]
 
 
 def varint(number: int) -> bytes:

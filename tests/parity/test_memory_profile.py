@@ -4,60 +4,51 @@ What xprof answers is asserted, too, so that an entry of docs/differences.md goe
 """
 
 import copy
-import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import body_of
-from parity.oracle import ask_xprof
+from helpers.drawn.small_runs import one_run
+from helpers.payloads import document_of
+from parity.oracle import Compare, Compared
 from traces import draw
 from traces.memory.allocators import GPU, Tensor, memory_trace
 from traces.memory.misread_memory import address_used_again, lines_with_starts
 
 from tbprof._pb import message
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 from tbprof.tools.memory.memory_records import BEFORE_OP
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
 TOOL = "memory_profile"
 THEIR_BEFORE = "unused preallocated device memory"
-# (name, xprof's answer, ours, the trace) of a recorded trace.
-Recorded = tuple[str, dict[str, Any], dict[str, Any], Path]
-_kept: dict[str, tuple[dict[str, Any], dict[str, Any], Path]] = {}
+# (name, answers, the trace) of a recorded trace.
+Recorded = tuple[str, Compared, Path]
+Ask = Callable[[bytes], Compared]
 
 
-def both(python: str, folder: Path, trace: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(xprof's answer, ours) for one host."""
-    run = folder / "run"
-    run.mkdir(exist_ok=True)
-    theirs = ask_xprof(python, run, {"h0": trace}, [TOOL])[TOOL]
-    body = body_of(Engine(Logdir(str(run))), DataRequest("run", TOOL))
-    return theirs, json.loads(body.content)
+def both(pair: Compared) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(xprof's answer, ours) for one host, of which tests take parts out."""
+    return copy.deepcopy(pair.theirs[TOOL]), pair.ours(TOOL)
 
 
-def page(folder: Path, **params: str) -> dict[str, Any]:
-    """Our own page's payload of a run in `folder`, of one allocator."""
-    engine = Engine(Logdir(str(folder / "run")))
-    body = body_of(engine, DataRequest("run", TOOL, layout="columns", params=params))
-    found: dict[str, Any] = json.loads(body.content)
-    return found
+def page(pair: Compared, **params: str) -> dict[str, Any]:
+    """Our own page's payload, of one allocator."""
+    shown: dict[str, Any] = pair.ours(TOOL, layout="columns", params=params)
+    return shown
+
+
+@pytest.fixture
+def ask(compare: Compare) -> Ask:
+    return lambda trace: compare(trace, tools=(TOOL,))
 
 
 @pytest.fixture(params=["gpu_trace", "tpu_trace"])
-def recorded(
-    request: pytest.FixtureRequest, xprof_python: str, tmp_path_factory: pytest.TempPathFactory
-) -> Recorded:
-    name: str = request.param
-    if name not in _kept:
-        folder = tmp_path_factory.mktemp(name)
-        trace = request.getfixturevalue(name).read_bytes()
-        _kept[name] = (*both(xprof_python, folder, trace), folder / "run" / "h0.xplane.pb")
-    theirs, ours, path = _kept[name]
-    return name, copy.deepcopy(theirs), copy.deepcopy(ours), path
+def recorded(request: pytest.FixtureRequest, ask: Ask) -> Recorded:
+    trace: Path = request.getfixturevalue(request.param)
+    return request.param, ask(trace.read_bytes()), trace
 
 
 def allocators(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -98,7 +89,8 @@ def line_starts(trace: Path) -> set[int]:
 
 def test_every_event_is_that_of_xprof(recorded: Recorded) -> None:
     """Times begin with the line, ours; steps are those of the trace."""
-    name, theirs, ours, trace = recorded
+    name, pair, trace = recorded
+    theirs, ours = both(pair)
     assert theirs["memoryIds"] == sorted(ours["memoryIds"])
     assert theirs["hloModules"] == ours["hloModules"]
     starts = line_starts(trace)
@@ -116,7 +108,7 @@ def test_every_event_is_that_of_xprof(recorded: Recorded) -> None:
 
 
 def test_figures_are_those_of_xprof(recorded: Recorded) -> None:
-    _, theirs, ours, _ = recorded
+    theirs, ours = both(recorded[1])
     for id_, one in allocators(theirs).items():
         found, mine = one["profileSummary"], allocators(ours)[id_]["profileSummary"]
         assert found["memoryCapacity"] == mine["memoryCapacity"]
@@ -135,7 +127,8 @@ def test_rows_at_the_peak_are_those_of_xprof(recorded: Recorded) -> None:
 
     What is alive since earlier steps has rows of its own; xprof adds it to what was before.
     """
-    name, theirs, ours, trace = recorded
+    name, pair, trace = recorded
+    theirs, ours = both(pair)
     starts = line_starts(trace)
     for id_, one in allocators(theirs).items():
         peak = one["profileSummary"]
@@ -147,7 +140,7 @@ def test_rows_at_the_peak_are_those_of_xprof(recorded: Recorded) -> None:
             and event["aggregationStats"]["heapAllocatedBytes"]
             == peak["peakStats"]["heapAllocatedBytes"]
         }
-        shown = page(trace.parents[1], memory_id=id_, at_ps=str(event[0]))
+        shown = page(pair, memory_id=id_, at_ps=str(event[0]))
         mine = by_kind(shown)
         found: Counter[tuple[str, ...]] = Counter()
         for row, count in rows(one).items():
@@ -181,7 +174,8 @@ def by_kind(shown: dict[str, Any]) -> Counter[tuple[str, ...]]:
 
 def test_the_lifetime_peak_is_that_of_the_last_event(recorded: Recorded) -> None:
     """On a V100 it is less than the peak of the recording, on TPUs it lacks the stack."""
-    name, theirs, ours, _ = recorded
+    name, pair, _ = recorded
+    theirs, ours = both(pair)
     for id_, one in allocators(theirs).items():
         summary, mine = one["profileSummary"], allocators(ours)[id_]["profileSummary"]
         lifetime, peak = summary["peakBytesUsageLifetime"], summary["peakStats"]["peakBytesInUse"]
@@ -198,7 +192,8 @@ def test_the_lifetime_peak_is_that_of_the_last_event(recorded: Recorded) -> None
 
 def test_releases_of_tpus_have_no_size(recorded: Recorded) -> None:
     """Ours have that of their allocations."""
-    name, theirs, ours, _ = recorded
+    name, pair, _ = recorded
+    theirs, ours = both(pair)
     for id_ in allocators(theirs):
         sizes = [
             [
@@ -217,7 +212,8 @@ def test_releases_of_tpus_have_no_size(recorded: Recorded) -> None:
 
 def test_tpus_name_no_ops(recorded: Recorded) -> None:
     """Recorders do not write them; both say so."""
-    name, theirs, ours, _ = recorded
+    name, pair, _ = recorded
+    theirs, ours = both(pair)
     if name == "tpu_trace":
         for answer in (theirs, ours):
             named = {row[2] for allocator in allocators(answer).values() for row in rows(allocator)}
@@ -227,17 +223,18 @@ def test_tpus_name_no_ops(recorded: Recorded) -> None:
 # Drawn traces, on which xprof is wrong.
 
 
-def test_counts_are_those_of_a_sample(xprof_python: str, tmp_path: Path) -> None:
+def test_counts_are_those_of_a_sample(ask: Ask) -> None:
     drawing = f"main |{'aA' * 600}"
-    theirs, ours = both(xprof_python, tmp_path, memory_trace(drawing, a=Tensor(100)))
+    pair = ask(memory_trace(drawing, a=Tensor(100)))
+    theirs, ours = both(pair)
     assert len(allocators(theirs)[GPU]["sampledTimelineSnapshots"]) == 1000  # all that there is
     summary = allocators(ours)[GPU]["profileSummary"]
     assert (summary["numAllocations"], summary["numDeallocations"]) == ("600", "600")
-    [one] = page(tmp_path)["memory_ids"]
+    [one] = page(pair)["memory_ids"]
     assert (one["allocations"], one["deallocations"]) == (600, 600)
 
 
-def test_tensors_of_earlier_steps_are_called_unused(xprof_python: str, tmp_path: Path) -> None:
+def test_tensors_of_earlier_steps_are_called_unused(ask: Ask) -> None:
     trace = memory_trace(
         """
         main  |w.a.
@@ -247,7 +244,7 @@ def test_tensors_of_earlier_steps_are_called_unused(xprof_python: str, tmp_path:
         a=Tensor(50, "act", "output"),
         before={GPU: 100},
     )
-    theirs, ours = both(xprof_python, tmp_path, trace)
+    theirs, ours = both(ask(trace))
     what = ("INVALID", "")
     unused = ("400", "400", BEFORE_OP, "persist/dynamic", "INVALID", "unknown")
     assert rows(allocators(theirs)[GPU]) == {unused: 1, ("50", "50", "act", "output", *what): 1}
@@ -258,10 +255,9 @@ def test_tensors_of_earlier_steps_are_called_unused(xprof_python: str, tmp_path:
     }
 
 
-def test_an_address_that_is_used_again_keeps_the_op_before(
-    xprof_python: str, tmp_path: Path
-) -> None:
-    theirs, ours = both(xprof_python, tmp_path, address_used_again())
+def test_an_address_that_is_used_again_keeps_the_op_before(ask: Ask) -> None:
+    pair = ask(address_used_again())
+    theirs, ours = both(pair)
 
     def released(answer: dict[str, Any]) -> list[str]:
         events = allocators(answer)[GPU]["sampledTimelineSnapshots"]
@@ -270,12 +266,12 @@ def test_an_address_that_is_used_again_keeps_the_op_before(
 
     assert released(theirs) == ["first"]
     assert released(ours) == ["second"]
-    [one] = page(tmp_path)["memory_ids"]
+    [one] = page(pair)["memory_ids"]
     assert one["reused_addresses"] == 1
 
 
-def test_lines_that_start_later_are_put_first(xprof_python: str, tmp_path: Path) -> None:
-    theirs, ours = both(xprof_python, tmp_path, lines_with_starts())
+def test_lines_that_start_later_are_put_first(ask: Ask) -> None:
+    theirs, ours = both(ask(lines_with_starts()))
 
     def times(answer: dict[str, Any]) -> list[tuple[str, str]]:
         return [
@@ -287,33 +283,31 @@ def test_lines_that_start_later_are_put_first(xprof_python: str, tmp_path: Path)
     assert times(ours) == [("early", "1000000"), ("late", "5000000")]
 
 
-def test_sizes_are_those_of_one_allocation(xprof_python: str, tmp_path: Path) -> None:
+def test_sizes_are_those_of_one_allocation(ask: Ask) -> None:
     """In JSON in both; in our page and as CSV they are the totals that the guide promises."""
     tensor = Tensor(100, "op", "temp", requested=90)
     trace = memory_trace("main |a.b", a=tensor, b=tensor)
-    theirs, ours = both(xprof_python, tmp_path, trace)
+    pair = ask(trace)
+    theirs, ours = both(pair)
     expected = {("100", "90", "op", "temp", "INVALID", ""): 2}
     assert rows(allocators(theirs)[GPU]) == rows(allocators(ours)[GPU]) == expected
-    shown = page(tmp_path)["breakdown"]["rows"]
+    shown = page(pair)["breakdown"]["rows"]
     assert (shown["allocated_bytes"], shown["requested_bytes"]) == ([200], [180])
     assert shown["occurrences"] == [2]
 
 
-def test_one_host_at_a_time(xprof_python: str, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    traces = {host: memory_trace("main |a", a=Tensor(100)) for host in ("h0", "h1")}
+def test_one_host_at_a_time(compare: Compare, tmp_path: Path) -> None:
+    trace = memory_trace("main |a", a=Tensor(100))
     with pytest.raises(AssertionError):  # of the process: there is no answer
-        ask_xprof(xprof_python, run, traces, [TOOL])
-    body = body_of(Engine(Logdir(str(run))), DataRequest("run", TOOL))
-    ours = json.loads(body.content)
+        compare(trace, trace, tools=(TOOL,))
+    ours = document_of(one_run(tmp_path, h0=trace, h1=trace), "run", TOOL)
     assert (ours["numHosts"], ours["memoryIds"]) == (2, [f"h0: {GPU}", f"h1: {GPU}"])
 
 
-def test_events_without_a_step_are_in_the_next(xprof_python: str, tmp_path: Path) -> None:
+def test_events_without_a_step_are_in_the_next(ask: Ask) -> None:
     tensors: dict[str, Any] = dict.fromkeys("abc", Tensor(10))
     trace = memory_trace("main  |a.b.c\nsteps |..5..", **tensors)
-    theirs, ours = both(xprof_python, tmp_path, trace)
+    theirs, ours = both(ask(trace))
 
     def steps(answer: dict[str, Any]) -> list[str]:
         events = allocators(answer)[GPU]["sampledTimelineSnapshots"]
@@ -323,13 +317,13 @@ def test_events_without_a_step_are_in_the_next(xprof_python: str, tmp_path: Path
     assert steps(ours) == ["-1", "0", "-1"]
 
 
-def test_what_was_not_recorded_is_zero(xprof_python: str, tmp_path: Path) -> None:
+def test_what_was_not_recorded_is_zero(ask: Ask) -> None:
     trace = draw(
         {"/host:CPU": "t |a"},
         names={"a": "MemoryAllocation"},
         stats={"a": {"allocator_name": GPU, "bytes_allocated": 100, "addr": 16}},
     )
-    theirs, ours = both(xprof_python, tmp_path, trace)
+    theirs, ours = both(ask(trace))
     their_state, our_state = (
         allocators(answer)[GPU]["profileSummary"]["peakStats"] for answer in (theirs, ours)
     )

@@ -2,16 +2,17 @@
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.payloads import document_of
 from traces import write
 from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 
 from tbprof.base.errors import NoData
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
@@ -61,8 +62,7 @@ def both(python: str, folder: Path, name: str, trace: bytes) -> Answers:
         module, space = key.split(" ")
         params = {"module_name": module, "memory_space": space}
         try:
-            body = engine.data(DataRequest(run, TOOL, params=params))
-            ours[key] = json.loads(body.content)  # type: ignore[union-attr]
+            ours[key] = document_of(engine, run, TOOL, params=params)
         except NoData:
             ours[key] = None
     return name, theirs, ours
@@ -70,16 +70,14 @@ def both(python: str, folder: Path, name: str, trace: bytes) -> Answers:
 
 @pytest.fixture(params=["jax_cpu_training", "tpu_trace", "amd_trace"])
 def answers(
-    request: pytest.FixtureRequest, xprof_python: str, tmp_path: Path, sample_logdir: Path
+    request: pytest.FixtureRequest,
+    xprof_python: str,
+    tmp_path: Path,
+    trace_of: Callable[[str], Path],
 ) -> Answers:
     name: str = request.param
     if name not in _kept:
-        path = (
-            sample_logdir / "plugins" / "profile" / name / "host0.xplane.pb"
-            if name.endswith("_training")
-            else request.getfixturevalue(name)
-        )
-        _kept[name] = both(xprof_python, tmp_path, name, path.read_bytes())
+        _kept[name] = both(xprof_python, tmp_path, name, trace_of(name).read_bytes())
     return _kept[name]
 
 

@@ -4,14 +4,12 @@ Where the two agree they agree to 1 ns and nine digits. Where they do not, an en
 `known_differences.py` says so; an entry that no longer differs fails.
 """
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of, rows
+from helpers.payloads import Row, rows
 from parity.known_differences import (
     BOTH,
     CASES,
@@ -22,77 +20,35 @@ from parity.known_differences import (
     _close,
     _is_idle,
 )
-from parity.oracle import Row, ask_xprof, by, renamed
+from parity.oracle import OP_TABLES, Compare, Compared, by, renamed
 
 from tbprof.base.errors import NoData
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
+OPS, KERNELS = OP_TABLES
 CAP = 500
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Both tools' answers for one case."""
-
-    name: str
-    theirs: dict[str, Any]
-    ours: dict[str, Any]
-
-    def tables(self, which: str) -> tuple[list[Row], list[Row]]:
-        at = BOTH.index(which)
-        theirs = rows(self.theirs["framework_op_stats"][at])
-        return theirs, rows(self.ours["framework_op_stats"][at])
-
-
-@pytest.fixture(scope="session")
-def traces(
-    request: pytest.FixtureRequest, sample_logdir: Path
-) -> Callable[[str], dict[str, bytes]]:
-    def content(fixture: str) -> bytes:
-        return bytes(request.getfixturevalue(fixture).read_bytes())
-
-    def sample(run: str) -> bytes:
-        return (sample_logdir / "plugins" / "profile" / run / "host0.xplane.pb").read_bytes()
-
-    def made(case: str) -> dict[str, bytes]:
-        if case in NEW_GPUS:
-            new = renamed(content("gpu_trace"), "level 0", "tf_op", "Nvidia")
-            return {"h0": new, "h1": new} if case == "gpu_two_hosts" else {"h0": new}
-        if case == "tpu_two_hosts":
-            return {"h0": content("tpu_trace"), "h1": content("tpu_trace")}
-        if case.endswith("_cpu"):
-            return {"h0": sample(f"{case}_training")}
-        return {"h0": content(f"{case}_trace")}
-
-    return made
-
-
-_pairs: dict[str, Pair] = {}
+def tables(pair: Compared, which: str) -> tuple[list[Row], list[Row]]:
+    """(xprof's rows, ours) of ops, with idle time or without."""
+    at = BOTH.index(which)
+    return rows(pair.theirs[OPS][at]), rows(pair.ours(OPS)[at])
 
 
 @pytest.fixture
-def pair(
-    case: str,
-    xprof_python: str,
-    traces: Callable[[str], dict[str, bytes]],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Pair:
-    if case not in _pairs:
-        folder = tmp_path_factory.mktemp(case) / "run"
-        folder.mkdir()
-        theirs = ask_xprof(xprof_python, folder, traces(case))
-        engine = Engine(Logdir(str(folder)))
-        ours = {}
-        for tool in theirs:
-            try:
-                ours[tool] = json.loads(content_of(engine, DataRequest("run", tool)))
-            except NoData:
-                ours[tool] = None
-        _pairs[case] = Pair(case, theirs, ours)
-    return _pairs[case]
+def pair(case: str, compare: Compare, trace_of: Callable[[str], Path]) -> Compared:
+    """Both tools' answers for one case."""
+
+    def content(name: str) -> bytes:
+        return trace_of(name).read_bytes()
+
+    if case in NEW_GPUS:
+        new = renamed(content("gpu_trace"), "level 0", "tf_op", "Nvidia")
+        return compare(*[new] * (2 if case == "gpu_two_hosts" else 1))
+    if case == "tpu_two_hosts":
+        return compare(*[content("tpu_trace")] * 2)
+    return compare(content(f"{case}_training" if case.endswith("_cpu") else f"{case}_trace"))
 
 
 def _annotate(theirs: list[Row], ours: list[Row]) -> None:
@@ -142,10 +98,10 @@ def _compare(case: str, which: str, theirs: list[Row], ours: list[Row]) -> set[o
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_op_tables_agree_but_for_what_is_listed(pair: Pair, case: str) -> None:
+def test_op_tables_agree_but_for_what_is_listed(pair: Compared, case: str) -> None:
     used: set[object] = set()
     for which in BOTH:
-        used |= _compare(case, which, *pair.tables(which))
+        used |= _compare(case, which, *tables(pair, which))
     stale = [
         f"{entry.columns}: {entry.why}"
         for entry in DIFFERENCES
@@ -162,10 +118,10 @@ def test_op_tables_agree_but_for_what_is_listed(pair: Pair, case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("which", BOTH)
-def test_rows_that_both_show_are_in_one_order(pair: Pair, case: str, which: str) -> None:
+def test_rows_that_both_show_are_in_one_order(pair: Compared, case: str, which: str) -> None:
     theirs, ours = (
         [(row["host_or_device"], row["operation"]) for row in table if not _is_idle(row)]
-        for table in pair.tables(which)
+        for table in tables(pair, which)
     )
     shared = set(theirs) & set(ours)
     assert [key for key in ours if key in shared] == [key for key in theirs if key in shared]
@@ -180,10 +136,10 @@ MORE = ("host_cumulative_total_self_time_percent", "roof_note", "span_time")
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_columns_are_those_of_xprof_with_honest_labels(pair: Pair, case: str) -> None:
+def test_columns_are_those_of_xprof_with_honest_labels(pair: Compared, case: str) -> None:
     for which in (0, 1):
-        theirs = pair.theirs["framework_op_stats"][which]["cols"]
-        ours = pair.ours["framework_op_stats"][which]["cols"]
+        theirs = pair.theirs[OPS][which]["cols"]
+        ours = pair.ours(OPS)[which]["cols"]
         assert [one["id"] for one in ours] == [*(one["id"] for one in theirs), *MORE]
         for their, our in zip(theirs, ours, strict=False):
             if their["id"] in LABELS:
@@ -196,8 +152,8 @@ def test_columns_are_those_of_xprof_with_honest_labels(pair: Pair, case: str) ->
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_properties_are_those_of_xprof(pair: Pair, case: str) -> None:
-    theirs, ours = (answer["framework_op_stats"][0]["p"] for answer in (pair.theirs, pair.ours))
+def test_properties_are_those_of_xprof(pair: Compared, case: str) -> None:
+    theirs, ours = dict(pair.theirs[OPS][0]["p"]), pair.ours(OPS)[0]["p"]
     if case == "jax_cpu":  # xprof sees no op of this trace, and so no gradient either
         assert (theirs.pop("task_type"), ours["task_type"]) == ("Inference", "Training")
     assert {name: ours[name] for name in theirs} == theirs
@@ -210,8 +166,8 @@ KERNEL = (
 
 
 @pytest.mark.parametrize("case", ["gpu_tf_op"])
-def test_kernel_tables_agree(pair: Pair, case: str) -> None:
-    theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
+def test_kernel_tables_agree(pair: Compared, case: str) -> None:
+    theirs, ours = rows(pair.theirs[KERNELS]), rows(pair.ours(KERNELS))
     here, there = by(ours, *KERNEL), by(theirs, *KERNEL)
 
     assert (len(theirs), len(ours)) == (1000, 1330)  # xprof cuts
@@ -227,8 +183,8 @@ def test_kernel_tables_agree(pair: Pair, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["gpu_two_hosts"])
-def test_kernels_of_several_hosts_are_one_row_each(pair: Pair, case: str) -> None:
-    theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
+def test_kernels_of_several_hosts_are_one_row_each(pair: Compared, case: str) -> None:
+    theirs, ours = rows(pair.theirs[KERNELS]), rows(pair.ours(KERNELS))
     here = by(ours, *KERNEL)
     there: dict[tuple[Any, ...], list[Row]] = {}
     for row in theirs:
@@ -245,8 +201,8 @@ def test_kernels_of_several_hosts_are_one_row_each(pair: Pair, case: str) -> Non
 
 
 @pytest.mark.parametrize("case", ["gpu"])
-def test_kernels_add_up_to_those_that_xprof_shows_without_ops(pair: Pair, case: str) -> None:
-    theirs, ours = rows(pair.theirs["kernel_stats"]), rows(pair.ours["kernel_stats"])
+def test_kernels_add_up_to_those_that_xprof_shows_without_ops(pair: Compared, case: str) -> None:
+    theirs, ours = rows(pair.theirs[KERNELS]), rows(pair.ours(KERNELS))
     launch = ("kernel_name", "grid_dim", "block_dim", "registers_per_thread", "shmem_bytes")
     folded: dict[object, list[Row]] = {}
     for row in ours:
@@ -270,6 +226,7 @@ def test_kernels_add_up_to_those_that_xprof_shows_without_ops(pair: Pair, case: 
 
 
 @pytest.mark.parametrize("case", ["tpu", "tensorflow_cpu", "jax_cpu"])
-def test_a_trace_without_gpus_has_no_kernels(pair: Pair, case: str) -> None:
-    assert pair.theirs["kernel_stats"]["rows"] == []  # an empty page
-    assert pair.ours["kernel_stats"] is None  # the reason
+def test_a_trace_without_gpus_has_no_kernels(pair: Compared, case: str) -> None:
+    assert pair.theirs[KERNELS]["rows"] == []  # an empty page
+    with pytest.raises(NoData):  # the reason
+        pair.ours(KERNELS)

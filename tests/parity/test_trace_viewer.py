@@ -1,6 +1,7 @@
 """Every event of recorded traces: ours against xprof's two trace viewers, event by event."""
 
 import contextlib
+import functools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parity.oracle import ask_xprof
+from parity.oracle import Compare
 from traces import space_of
 
 from tbprof.timeline.export.chrome import Host, chrome_trace
@@ -29,11 +30,9 @@ DERIVED_FIRST = 0xDEADBEEF
 
 Event = dict[str, Any]
 Key = tuple[int, int, float, float, str]
-Ask = Callable[[str], tuple[list[Event], list[Event], list[Event]]]
-
-_answers: dict[str, tuple[list[Event], list[Event], list[Event]]] = {}
 
 
+@functools.cache
 def ours(content: bytes) -> list[Event]:
     host = Host("h0", lambda: contextlib.nullcontext(space_of(content)))
     events: list[Event] = json.loads(b"".join(chrome_trace([host])))["traceEvents"]
@@ -42,24 +41,15 @@ def ours(content: bytes) -> list[Event]:
 
 @pytest.fixture
 def both(
-    case: str,
-    xprof_python: str,
-    request: pytest.FixtureRequest,
-    sample_logdir: Path,
-    tmp_path: Path,
+    case: str, compare: Compare, trace_of: Callable[[str], Path]
 ) -> tuple[list[Event], list[Event], list[Event]]:
     """(the full variant, the streaming one, ours) for one trace."""
-    if case not in _answers:
-        if case.endswith("_cpu"):
-            run = sample_logdir / "plugins" / "profile" / f"{case}_training"
-            content = (run / "host0.xplane.pb").read_bytes()
-        else:
-            content = request.getfixturevalue(f"{case}_trace").read_bytes()
-        answer = ask_xprof(xprof_python, tmp_path, {"h0": content}, [FULL, STREAMING])
-        full = answer[FULL]["traceEvents"]
-        assert full.pop() == {}
-        _answers[case] = full, answer[STREAMING]["traceEvents"], ours(content)
-    return _answers[case]
+    trace = trace_of(f"{case}_training" if case.endswith("_cpu") else f"{case}_trace")
+    content = trace.read_bytes()
+    answer = compare(content, tools=(FULL, STREAMING)).theirs
+    *full, end = answer[FULL]["traceEvents"]
+    assert end == {}
+    return full, answer[STREAMING]["traceEvents"], ours(content)
 
 
 def slices(events: list[Event]) -> Iterator[Event]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.payloads import content_of
+from helpers.payloads import document_of
+from helpers.promises.all_pages import PARTS
 from helpers.started.programs import ForkServer, run
 from helpers.started.recordings import recorded
 from numpy.typing import NDArray
@@ -20,10 +21,6 @@ from tbprof.storage.logdir import Logdir
 from tbprof.tools.model.datatable import Table
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
-PARTS = (
-    "deviceComputeTimeMs", "deviceToDeviceTimeMs", "deviceCollectivesTimeMs", "hostComputeTimeMs",
-    "kernelLaunchTimeMs", "infeedTimeMs", "outfeedTimeMs", "compileTimeMs", "otherTimeMs",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,8 +58,7 @@ class Shown:
 
     def document(self, tool: str, layout: str = "rows") -> dict[str, Any]:
         engine, run = self.opened
-        request = DataRequest(run, tool, layout=layout, params=self.params)  # type: ignore[arg-type]
-        answer: dict[str, Any] = json.loads(content_of(engine, request))
+        answer: dict[str, Any] = document_of(engine, run, tool, layout=layout, params=self.params)
         return answer
 
     @cached_property

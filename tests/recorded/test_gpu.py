@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of
-from recorded.conftest import PARTS
+from helpers.payloads import document_of
+from helpers.promises.all_pages import PARTS
 from traces.every_trace import GPU_LOGDIR
 
 from tbprof.engine.engine import DataRequest, Engine
@@ -94,7 +94,7 @@ def test_products_in_full_precision_are_found(engine: Engine, run: str):
 
 @pytest.mark.parametrize("run", TRAINING)
 def test_memory_is_what_the_allocator_said_after_each_step(engine: Engine, run: str):
-    profile = json.loads(content_of(engine, DataRequest(run, "memory_profile")))
+    profile = document_of(engine, run, "memory_profile")
     last: dict[str, tuple[int, str]] = {}
     allocator = profile["memoryProfilePerAllocator"]["GPU_0_bfc"]
     for snapshot in allocator["sampledTimelineSnapshots"]:

@@ -1,12 +1,11 @@
 """Program memory: the records of scripts, the payload of the page, and the table."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.payloads import content_of
+from helpers.payloads import document_of
 from traces import write
 from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 from traces.programs import Program
@@ -29,8 +28,7 @@ def opened(folder: Path, **hosts: bytes) -> Engine:
 
 
 def ask(engine: Engine, layout: str = "rows", **params: str) -> dict[str, Any]:
-    request = DataRequest("run", TOOL, layout=layout, params=params)  # type: ignore[arg-type]
-    answer: dict[str, Any] = json.loads(content_of(engine, request))
+    answer: dict[str, Any] = document_of(engine, "run", TOOL, layout=layout, params=params)
     return answer
 
 

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from helpers.drawn.small_runs import OPS, payload
+from helpers.drawn.small_runs import OPS
 from helpers.patience import until
+from helpers.payloads import document_of
 from helpers.started.planted_workers import Plant
 from helpers.started.worker_pools import ignored, is_alive, kernels, ops, path
 
@@ -60,7 +61,7 @@ def test_the_end_of_a_worker_is_said_of_its_host(
     assert caught.value.message.startswith("the process that read host 'h0' ")
     assert said in caught.value.message
     assert caught.value.hint
-    (notice,) = payload(engine, "gpu", OPS)[0]["warnings"]
+    (notice,) = document_of(engine, "gpu", OPS)[0]["warnings"]
     assert notice["host"] == "h0"
     assert said in notice["message"]
 

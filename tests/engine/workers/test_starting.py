@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.drawn.small_runs import OPS, payload
+from helpers.drawn.small_runs import OPS
+from helpers.payloads import document_of
 from helpers.started.planted_workers import Plant
 from helpers.started.worker_pools import STARTERS, ignored, kernels, ops
 
@@ -82,7 +83,7 @@ def test_a_worker_is_ready_before_the_first_request(
     engine = Engine(Logdir(str(logdir)), workers=workers)
     engine.load_tools()
     monkeypatch.setattr(workers, "_start", None)
-    assert payload(engine, "cpu", OPS)
+    assert document_of(engine, "cpu", OPS)
 
 
 @pytest.mark.parametrize("make", STARTERS)

@@ -1,13 +1,11 @@
 """Small runs with and without GPUs, and what an engine answers of them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 from traces import draw, write
 
-from helpers.payloads import content_of
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
 
 OPS, KERNELS = "framework_op_stats", "kernel_stats"
@@ -29,10 +27,6 @@ def one_run(tmp_path: Path, **hosts: bytes) -> Engine:
     for host, content in hosts.items():
         write(folder, content, host)
     return Engine(Logdir(str(folder)))
-
-
-def payload(engine: Engine, run: str, tag: str, **more: Any) -> Any:
-    return json.loads(content_of(engine, DataRequest(run, tag, **more)))
 
 
 def cells(table: Any, column: str) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from helpers.payloads import rows
-from parity.oracle import ask_xprof
+from parity.oracle import Compare
 
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.program_costs import ProgramCosts
@@ -19,11 +19,9 @@ Shown = dict[str, tuple[float, float, int, Cost]]
 
 
 @pytest.fixture(scope="module")
-def shown(xprof_python: str, amd_trace: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+def shown(compare: Compare, amd_trace: Path) -> Shown:
     """By instruction of the program that ran five times."""
-    traces = {"h0": amd_trace.read_bytes()}
-    folder = tmp_path_factory.mktemp("costs")
-    answer = ask_xprof(xprof_python, folder, traces, ("hlo_stats",))["hlo_stats"]
+    answer = compare(amd_trace.read_bytes(), tools=("hlo_stats",)).theirs["hlo_stats"]
     module = Programs(read_space(amd_trace)).module(17, "jit_loss_fn")
     assert module is not None
     costs = ProgramCosts(module)

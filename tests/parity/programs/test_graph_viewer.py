@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of
+from helpers.payloads import document_of
 from parity.oracle import ask_xprof_graphs
 
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
 
 pytestmark = pytest.mark.parity
@@ -23,8 +23,8 @@ def engine(amd_trace: Path) -> Engine:
 
 
 def ask(engine: Engine, **params: str) -> dict[str, Any]:
-    request = DataRequest(engine.runs()[0], "graph_viewer", params={**PROGRAM, **params})
-    answer: dict[str, Any] = json.loads(content_of(engine, request))
+    params = {**PROGRAM, **params}
+    answer: dict[str, Any] = document_of(engine, engine.runs()[0], "graph_viewer", params=params)
     return answer
 
 

@@ -5,12 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.drawn.computed_parts import compute_parts
-from parity.oracle import ask_xprof
-
-from tbprof.advice.summaries import Summaries
-from tbprof.tools.op_profile import build
-from tbprof.xplane.reader import read_space
+from parity.oracle import Compare
 
 pytestmark = pytest.mark.parity
 
@@ -31,19 +26,14 @@ def nodes(tree: dict[str, Any]) -> Nodes:
     return dict(walk(tree, ()))
 
 
-@pytest.fixture(scope="module")
-def both(xprof_python: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture
+def both(compare: Compare) -> Any:
     """(ours, xprof's) trees of a trace by the key of the answer."""
 
     def ask(path: Path, group_by: str) -> dict[str, tuple[Nodes, Nodes]]:
-        folder = tmp_path_factory.mktemp("profile")
-        traces, params = {"h0": path.read_bytes()}, {"group_by": group_by}
-        theirs = ask_xprof(xprof_python, folder, traces, ("op_profile",), params)["op_profile"]
-        parts = {
-            name: [part]
-            for name, part in compute_parts(read_space(path), "program_ops", "peaks").items()
-        }
-        ours: Any = build(Summaries(("h0",), parts, params)).rows()
+        found = compare(path.read_bytes(), tools=("op_profile",), group_by=group_by)
+        theirs = found.theirs["op_profile"]
+        ours = found.ours("op_profile", params={"group_by": group_by})
         assert set(ours) == set(theirs)
         assert ours["deviceType"] == theirs["deviceType"]
         keys = [key for key in theirs if key.startswith("by")]

@@ -1,17 +1,13 @@
 """`hlo_stats` and `roofline_model` beside xprof's, cell by cell, on a TPU and on a GPU."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of, rows
-from parity.oracle import Row, ask_xprof, by
-
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from helpers.payloads import Row, rows
+from parity.oracle import Compare, by
 
 pytestmark = pytest.mark.parity
 
@@ -20,25 +16,13 @@ TOOLS = ("hlo_stats", "roofline_model")
 Pair = tuple[dict[str, Any], dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def tables(
-    request: pytest.FixtureRequest, xprof_python: str, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Pair]:
+@pytest.fixture
+def tables(compare: Compare, trace_of: Callable[[str], Path]) -> Callable[[str], Pair]:
     """Both tools' answers for the trace of a fixture."""
-    known: dict[str, Pair] = {}
 
     def ask(fixture: str) -> Pair:
-        if fixture not in known:
-            folder = tmp_path_factory.mktemp(fixture) / "run"
-            folder.mkdir()
-            content = Path(request.getfixturevalue(fixture)).read_bytes()
-            theirs = ask_xprof(xprof_python, folder, {"h0": content}, TOOLS)
-            engine = Engine(Logdir(str(folder)))
-            ours = {
-                tool: json.loads(content_of(engine, DataRequest("run", tool))) for tool in TOOLS
-            }
-            known[fixture] = ours, theirs
-        return known[fixture]
+        found = compare(trace_of(fixture).read_bytes(), tools=TOOLS)
+        return {tool: found.ours(tool) for tool in TOOLS}, found.theirs
 
     return ask
 

@@ -1,11 +1,11 @@
 """Input ops, ours against xprof's: counts and times agree, categories and waiting do not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from helpers.payloads import rows
-from parity.oracle import Row, ask_xprof, by
+from helpers.payloads import Row, rows
+from parity.oracle import Compare, by
 from traces import draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
@@ -20,9 +20,9 @@ TIMES = ("count", "timeInMs", "selfTimeInMs")
 HOST = "/host:CPU"
 
 
-def theirs(python: str, folder: Path, trace: bytes) -> tuple[dict[str, Row], Mapping[str, str]]:
+def theirs(compare: Compare, trace: bytes) -> tuple[dict[str, Row], Mapping[str, str]]:
     """(rows by op, properties) of xprof's table of input ops."""
-    answer = ask_xprof(python, folder, {"h0": trace}, [TOOL])[TOOL][2]
+    answer = compare(trace, tools=(TOOL,)).theirs[TOOL][2]
     return {str(key[0]): row for key, row in by(rows(answer), "opName").items()}, answer["p"]
 
 
@@ -38,22 +38,15 @@ def ours(trace: bytes) -> tuple[dict[str, Row], Mapping[str, str]]:
     return {str(row["opName"]): row for row in found}, table.properties
 
 
-@pytest.fixture
-def sample(request: pytest.FixtureRequest, sample_logdir: Path, case: str) -> bytes:
-    if case == "gpu":
-        return bytes(request.getfixturevalue("gpu_trace").read_bytes())
-    run = sample_logdir / "plugins" / "profile" / "tensorflow_cpu_training"
-    return (run / "host0.xplane.pb").read_bytes()
-
-
-@pytest.mark.parametrize("case", ["gpu", "tensorflow_cpu"])
+@pytest.mark.parametrize("name", ["gpu_trace", "tensorflow_cpu_training"])
 def test_counts_and_times_of_recorded_input_ops_agree(
-    xprof_python: str, tmp_path: Path, sample: bytes, case: str
+    compare: Compare, trace_of: Callable[[str], Path], name: str
 ):
-    known, their_sums = theirs(xprof_python, tmp_path, sample)
+    sample = trace_of(name).read_bytes()
+    known, their_sums = theirs(compare, sample)
     found, our_sums = ours(sample)
     # Copies in today's spelling are not known to xprof.
-    assert set(found) - set(known) == ({"MemcpyH2D"} if case == "gpu" else set())
+    assert set(found) - set(known) == ({"MemcpyH2D"} if name == "gpu_trace" else set())
     for name, row in known.items():
         for column in TIMES:
             assert found[name][column] == pytest.approx(row[column], abs=1e-6)
@@ -67,12 +60,12 @@ def test_counts_and_times_of_recorded_input_ops_agree(
     assert float(our_sums["waiting_us"]) == pytest.approx(waiting * 1e3, abs=1e-2)
 
 
-def drawn(xprof_python: str, folder: Path, drawing: str, names: Mapping[str, str]):
+def drawn(compare: Compare, drawing: str, names: Mapping[str, str]):
     trace = draw({HOST: drawing}, names=names)
-    return theirs(xprof_python, folder, trace), ours(trace)
+    return theirs(compare, trace), ours(trace)
 
 
-def test_a_wait_for_a_buffer_is_called_preprocessing(xprof_python: str, tmp_path: Path):
+def test_a_wait_for_a_buffer_is_called_preprocessing(compare: Compare):
     drawing = """
         consumer |rrrrrrrr
                  |.pppppp.
@@ -85,7 +78,7 @@ def test_a_wait_for_a_buffer_is_called_preprocessing(xprof_python: str, tmp_path
         "q": "PrefetchProduce",
         "m": "Iterator::Root::Prefetch::Map",
     }
-    (_, known), (found, sums) = drawn(xprof_python, tmp_path, drawing, names)
+    (_, known), (found, sums) = drawn(compare, drawing, names)
     assert known["preprocessing_us"] == "13.000"
     # Root 2, the map 5, the producer 2; the consumer waits for 6.
     assert sums["preprocessing_us"] == "9.000"
@@ -93,7 +86,7 @@ def test_a_wait_for_a_buffer_is_called_preprocessing(xprof_python: str, tmp_path
     assert found["Iterator::Root::Prefetch"]["waitTimeInMs"] == pytest.approx(0.006)
 
 
-def test_categories_go_by_the_ends_of_names(xprof_python: str, tmp_path: Path):
+def test_categories_go_by_the_ends_of_names(compare: Compare):
     names = {
         "a": "Iterator::Root::ParallelInterleaveV4[0]::TFRecord",
         "b": "Iterator::Root::MapAndBatch::TFRecord",
@@ -104,7 +97,7 @@ def test_categories_go_by_the_ends_of_names(xprof_python: str, tmp_path: Path):
         "g": "Iterator::Root::TextLine",
         "h": "Iterator::Root::Map",
     }
-    (known, _), (found, _) = drawn(xprof_python, tmp_path, "t |a.b.c.d.e.f.g.h", names)
+    (known, _), (found, _) = drawn(compare, "t |a.b.c.d.e.f.g.h", names)
     demanded, advanced, other = "Demanded file read", "Advanced file read", "Preprocessing"
     assert {letter: known[name]["category"] for letter, name in names.items()} == {
         "a": demanded, "b": demanded, "c": other, "d": other, "e": other, "f": advanced,
@@ -116,24 +109,24 @@ def test_categories_go_by_the_ends_of_names(xprof_python: str, tmp_path: Path):
     }  # fmt: skip
 
 
-def test_types_that_sound_like_input_are_input_ops(xprof_python: str, tmp_path: Path):
+def test_types_that_sound_like_input_are_input_ops(compare: Compare):
     names = {"a": "x/Batch:read", "b": "y:enqueue", "c": "Iterator::Root"}
-    (known, _), (found, _) = drawn(xprof_python, tmp_path, "t |aa.bb.c", names)
+    (known, _), (found, _) = drawn(compare, "t |aa.bb.c", names)
     assert set(known) == {"x/Batch", "y", "Iterator::Root"}
     assert set(found) == {"Iterator::Root"}
 
 
-def test_ops_inside_a_stages_function_are_in_no_category(xprof_python: str, tmp_path: Path):
+def test_ops_inside_a_stages_function_are_in_no_category(compare: Compare):
     names = {"a": "Iterator::Root::Map", "x": "decode:DecodeJpeg"}
-    (known, _), (found, _) = drawn(xprof_python, tmp_path, "t |aaaaaaaa\n  |..xxxx..", names)
+    (known, _), (found, _) = drawn(compare, "t |aaaaaaaa\n  |..xxxx..", names)
     assert known["Iterator::Root::Map"]["selfTimeInMs"] == pytest.approx(0.004)
     assert found["Iterator::Root::Map"]["selfTimeInMs"] == pytest.approx(0.008)
     assert set(known) == set(found)
 
 
-def test_the_breakdown_is_scaled_where_there_are_enqueues(xprof_python: str, tmp_path: Path):
+def test_the_breakdown_is_scaled_where_there_are_enqueues(compare: Compare):
     names = {"e": "e:InfeedEnqueue", "f": "e:InfeedEnqueue", "m": "Iterator::Root::Map"}
     drawing = "one |e.........f\ntwo |mmmm"
-    (_, known), (_, sums) = drawn(xprof_python, tmp_path, drawing, names)
+    (_, known), (_, sums) = drawn(compare, drawing, names)
     assert (known["enqueue_us"], known["preprocessing_us"]) == ("2.000", "18.000")
     assert (sums["enqueue_us"], sums["preprocessing_us"]) == ("2.000", "4.000")

@@ -3,19 +3,15 @@
 What xprof answers is asserted, too. One column is 1 µs, so times in ms are thousandths.
 """
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from helpers.payloads import content_of, rows
-from parity.oracle import Row, ask_xprof
+from helpers.payloads import Row, rows
+from parity.oracle import Compare
 from traces import draw
 from traces.misread_runs import marked
 
 from tbprof._pb import message
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
@@ -27,16 +23,12 @@ Both = Callable[..., tuple[list[Row], list[Row]]]
 
 
 @pytest.fixture
-def both(xprof_python: str, tmp_path: Path) -> Both:
+def both(compare: Compare) -> Both:
     """(xprof's step table, ours) of hosts h0, h1, ... as rows by column."""
 
     def ask(*traces: bytes) -> tuple[list[Row], list[Row]]:
-        folder = tmp_path / "run"
-        folder.mkdir()
-        named = {f"h{at}": one for at, one in enumerate(traces)}
-        theirs = ask_xprof(xprof_python, folder, named, [INPUT])[INPUT][1]
-        ours = content_of(Engine(Logdir(str(folder))), DataRequest("run", INPUT))
-        return rows(theirs), rows(json.loads(ours)[1])
+        found = compare(*traces, tools=(INPUT,))
+        return rows(found.theirs[INPUT][1]), rows(found.ours(INPUT)[1])
 
     return ask
 

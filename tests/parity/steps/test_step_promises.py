@@ -3,11 +3,9 @@
 Ours is in tests/analysis/steps/test_step_promises.py; more are in test_step_defects.py.
 """
 
-from pathlib import Path
-
 import pytest
-from helpers.payloads import rows
-from parity.oracle import Row, ask_xprof
+from helpers.payloads import Row, rows
+from parity.oracle import Compare
 from traces.misread_runs import host_copies, looping
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
@@ -17,9 +15,9 @@ PARTS = ("deviceCompute", "deviceToDevice", "deviceCollectives", "hostCompute", 
          "infeed", "outfeed", "compile", "other")  # fmt: skip
 
 
-def theirs(python: str, folder: Path, trace: bytes) -> list[Row]:
+def theirs(compare: Compare, trace: bytes) -> list[Row]:
     """The rows of xprof's table of steps."""
-    return rows(ask_xprof(python, folder, {"h0": trace}, [OVERVIEW])[OVERVIEW][1])
+    return rows(compare(trace, tools=(OVERVIEW,)).theirs[OVERVIEW][1])
 
 
 def us(row: Row) -> dict[str, int]:
@@ -28,10 +26,10 @@ def us(row: Row) -> dict[str, int]:
     return {"step": round(row["stepTimeMs"] * 1000), **{k: v for k, v in parts.items() if v}}
 
 
-def test_copies_within_the_host_are_nowhere(xprof_python: str, tmp_path: Path) -> None:
-    [row] = theirs(xprof_python, tmp_path, host_copies())
+def test_copies_within_the_host_are_nowhere(compare: Compare) -> None:
+    [row] = theirs(compare, host_copies())
     assert us(row) == {"step": 10, "hostCompute": 2, "other": 5}
 
 
-def test_a_loop_takes_all_steps_away(xprof_python: str, tmp_path: Path) -> None:
-    assert theirs(xprof_python, tmp_path, looping()) == []
+def test_a_loop_takes_all_steps_away(compare: Compare) -> None:
+    assert theirs(compare, looping()) == []

@@ -3,7 +3,6 @@
 What differs on purpose is listed with the reason; its own tests are named in docs/differences.md.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.payloads import content_of, rows
-from parity.oracle import Row, ask_xprof
+from helpers.payloads import Row, document_of, rows
+from parity.oracle import Compare
 
 from tbprof._pb import message
 from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.grouping.roots import names_at
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 from tbprof.tools.model.datatable import Table
 from tbprof.xplane.reader import read_space
 
@@ -37,7 +35,6 @@ HOST_PID = 701  # of the trace viewer's first host
 class Pair:
     """Both tools' answers for one trace."""
 
-    case: str
     trace: Path
     theirs: dict[str, Any]
     engine: Engine
@@ -47,12 +44,10 @@ class Pair:
 
     def our_steps(self) -> list[dict[str, Any]]:
         """What the pod viewer knows of each step, exactly."""
-        count = len(self.ours(OVERVIEW)[1])
-        out = []
-        for step in range(count):
-            request = DataRequest("run", POD, layout="columns", params={"step": str(step)})
-            out.append(json.loads(content_of(self.engine, request)))
-        return out
+        return [
+            document_of(self.engine, "run", POD, layout="columns", params={"step": str(step)})
+            for step in range(len(self.ours(OVERVIEW)[1]))
+        ]
 
     def their_steps(self) -> list[dict[str, Any]]:
         """The records of xprof's pod viewer: of the one worker that it knows."""
@@ -60,27 +55,11 @@ class Pair:
         return [step["podStatsPerCore"]["1"] for step in steps]
 
 
-_pairs: dict[str, Pair] = {}
-
-
 @pytest.fixture
-def pair(
-    case: str,
-    xprof_python: str,
-    request: pytest.FixtureRequest,
-    sample_logdir: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Pair:
-    if case not in _pairs:
-        if case in CPUS:
-            trace = sample_logdir / "plugins" / "profile" / case / "host0.xplane.pb"
-        else:
-            trace = request.getfixturevalue(f"{case}_trace")
-        folder = tmp_path_factory.mktemp(case) / "run"
-        folder.mkdir()
-        theirs = ask_xprof(xprof_python, folder, {"h0": trace.read_bytes()}, TOOLS)
-        _pairs[case] = Pair(case, trace, theirs, Engine(Logdir(str(folder))))
-    return _pairs[case]
+def pair(case: str, compare: Compare, trace_of: Callable[[str], Path]) -> Pair:
+    trace = trace_of(case if case in CPUS else f"{case}_trace")
+    found = compare(trace.read_bytes(), tools=TOOLS)
+    return Pair(trace, found.theirs, found.engine)
 
 
 def our_rows(table: Table) -> list[Row]:

@@ -3,7 +3,6 @@
 It reads ids of iterators as signed, and those from 2^63 on as 0: they are halved in its copies.
 """
 
-import json
 import re
 import subprocess
 from collections.abc import Callable, Collection
@@ -12,15 +11,15 @@ from typing import Any
 
 import pytest
 from helpers.patience import PATIENCE_S
-from helpers.payloads import rows
+from helpers.payloads import Row, document_of, rows
 from parity.converters import PROFILE, convert
-from parity.oracle import Row, by
+from parity.oracle import by
 from traces import Unsigned
 from traces.misread_pipelines import DRAWN, overlapping_children, stages, through_a_function
 
 from tbprof._pb import message
 from tbprof.analysis.vocabulary.input_names import stage_name
-from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
@@ -45,8 +44,7 @@ class Both:
         tool = f"{TOOL}^"
         self.theirs_json = convert(python, PROFILE, out, [tool], [str(path)])[tool]
         engine = Engine(Logdir(str(path)))
-        body = engine.data(DataRequest(engine.runs()[0], TOOL))
-        self.ours_json = json.loads(body.content)  # type: ignore[union-attr]
+        self.ours_json = document_of(engine, engine.runs()[0], TOOL)
 
     def theirs(self, table: int) -> list[Row]:
         return rows(self.theirs_json[table]) if self.theirs_json[table].get("cols") else []
@@ -101,18 +99,17 @@ def test_graphs_and_latencies_of_a_plain_pipeline_agree(both: Ask) -> None:
     ("run", "cut"), [("tensorflow_cpu_training", ()), ("tensorflow_input_bound", (2,))]
 )
 def test_recorded_pipelines_agree(
-    both: Ask, sample_logdir: Path, run: str, cut: Collection[int]
+    both: Ask, trace_of: Callable[[str], Path], run: str, cut: Collection[int]
 ) -> None:
     """But for calls that were under way when recording began: see below."""
-    [trace] = (sample_logdir / "plugins" / "profile" / run).glob("*.xplane.pb")
-    check_all(both(halved(trace.read_bytes())), but_for=cut)
+    check_all(both(halved(trace_of(run).read_bytes())), but_for=cut)
 
 
-def test_what_was_made_since_before_the_recording_is_lost(both: Ask, sample_logdir: Path) -> None:
+def test_what_was_made_since_before_the_recording_is_lost(
+    both: Ask, trace_of: Callable[[str], Path]
+) -> None:
     """The turn of the prefetch's thread began before; the stages that it called did not."""
-    folder = sample_logdir / "plugins" / "profile" / "tensorflow_input_bound"
-    [trace] = folder.glob("*.xplane.pb")
-    answers = both(halved(trace.read_bytes()))
+    answers = both(halved(trace_of("tensorflow_input_bound").read_bytes()))
     theirs, ours = (
         [row["name"] for row in side(GRAPH) if row["rank"] == 2]
         for side in (answers.theirs, answers.ours)

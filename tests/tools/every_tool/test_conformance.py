@@ -1,12 +1,11 @@
 """What holds for every tool: the same rules over each entry of TOOLS."""
 
 import functools
-import json
 from collections import Counter
 from typing import Any
 
 import pytest
-from helpers.payloads import body_of, content_of
+from helpers.payloads import body_of, document_of
 from helpers.promises.every_page import NOTHING, TABLE_TOOLS, every_page
 from traces.every_trace import opened
 
@@ -108,7 +107,7 @@ def test_times_and_counts_are_never_negative(tables: tuple[Table, ...]):
 def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool):
     answers = []
     for layout in ("rows", "columns"):
-        answer = json.loads(content_of(engine[0], DataRequest(engine[1], tool.name, layout=layout)))
+        answer = document_of(*engine, tool.name, layout=layout)
         assert isinstance(answer, list) == tool.is_list
         answers.append(answer if tool.is_list else [answer])
     if "podStatsSequence" in answers[0][0]:

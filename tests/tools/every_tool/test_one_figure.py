@@ -1,10 +1,9 @@
 """Tools that show the same figure show the same number, on every trace with programs."""
 
-import json
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of, rows
+from helpers.payloads import document_of, rows
 from helpers.promises.evidence_links import claims
 from traces.every_trace import opened
 
@@ -30,7 +29,7 @@ def answers(trace: str, request: pytest.FixtureRequest) -> tuple[list[Row], list
     engine, run = opened(trace, request)
 
     def ask(tool: str) -> Any:
-        return json.loads(content_of(engine, DataRequest(run, tool)))
+        return document_of(engine, run, tool)
 
     records = rows(ask("roofline_model")[0])
     with_feeds = [row for row in records if row["include_infeed_outfeed"]]
@@ -118,7 +117,7 @@ def test_kernels_have_the_figures_of_their_instructions(request: pytest.FixtureR
     engine, run = opened("amd_trace", request)
 
     def ask(tool: str) -> list[Row]:
-        return rows(json.loads(content_of(engine, DataRequest(run, tool))))
+        return rows(document_of(engine, run, tool))
 
     same = {
         "measured_flop_rate": "normalized_flop_rate", "measured_memory_bw": "measured_memory_bw",
@@ -152,8 +151,7 @@ def test_the_tree_of_the_programs_page_adds_up_to_the_table(
     trace: str, group_by: str, request: pytest.FixtureRequest
 ) -> None:
     engine, run = opened(trace, request)
-    request_ = DataRequest(run, "op_profile", params={"group_by": group_by})
-    tree = json.loads(content_of(engine, request_))
+    tree = document_of(engine, run, "op_profile", params={"group_by": group_by})
     key = next(name for name in tree if name.endswith("ExcludeIdle"))
     _, stats, records = answers(trace, request)
     own_us = total(stats, "total_self_time")

@@ -1,11 +1,10 @@
 """One meaning of a step's extent: two GPUs that ran the same step 0.65 s apart, on every page."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import content_of
+from helpers.payloads import document_of
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
@@ -20,8 +19,7 @@ def ask(gpu_trace: Path) -> Any:
     [run] = engine.runs()
 
     def answer(tool: str, layout: str = "columns", **params: str) -> Any:
-        request = DataRequest(run, tool, layout=layout, params=params)  # type: ignore[arg-type]
-        return json.loads(content_of(engine, request))
+        return document_of(engine, run, tool, layout=layout, params=params)
 
     answer.tables = lambda tool: engine.tables(DataRequest(run, tool))  # type: ignore[attr-defined]
     return answer
