@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from helpers.commands import run
 from helpers.patience import PATIENCE_S
-from traces import draw
+from traces import draw, write_run
 from werkzeug.test import Client
 
 import tbprof
@@ -77,14 +77,11 @@ def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir: Path) -> N
 
 
 def test_tools_lists_few_of_many_hosts_and_what_cannot_be_read(tmp_path: Path) -> None:
-    folder = tmp_path / "plugins/profile/pod"
-    folder.mkdir(parents=True)
-    for host in range(40):
-        content = b"not a trace" if host == 30 else draw({"/host:CPU": "t |aa"})
-        (folder / f"h{host:02}.xplane.pb").write_bytes(content)
+    hosts = {f"h{host:02}": draw({"/host:CPU": "t |aa"}) for host in range(40)}
+    write_run(tmp_path, {**hosts, "h30": b"not a trace"}, "pod")
     lines = run("tools", tmp_path).stdout.splitlines()
-    hosts = [line.split()[1] for line in lines if line.startswith("  host")]
-    assert hosts == ["h30", *(f"h{host:02}" for host in range(15))]
+    listed = [line.split()[1] for line in lines if line.startswith("  host")]
+    assert listed == ["h30", *(f"h{host:02}" for host in range(15))]
     assert "  and 24 more hosts; --json lists all" in lines
     [session] = json.loads(run("tools", tmp_path, "--json").stdout)
     assert len(session["hosts"]) == 40

@@ -7,7 +7,7 @@ import pytest
 from helpers.commands import Ran, run
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, KERNELS, OPS
 from helpers.payloads import content_of
-from traces import write
+from traces import write, write_run
 
 from tbprof import cli_precompute
 from tbprof.base.errors import NoData, TbprofError
@@ -46,11 +46,8 @@ class NoWorkers(Workers):
 def logdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Runs `a` (with and without a GPU) and `b`, and an empty cache."""
     monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path / "cache"))
-    for name, content in {"a": [CPU_TRACE, GPU_TRACE], "b": [GPU_TRACE]}.items():
-        folder = tmp_path / "logs" / "plugins" / "profile" / name
-        folder.mkdir(parents=True)
-        for host, trace in enumerate(content):
-            write(folder, trace, f"h{host}")
+    write_run(tmp_path / "logs", {"h0": CPU_TRACE, "h1": GPU_TRACE}, "a")
+    write_run(tmp_path / "logs", {"h0": GPU_TRACE}, "b")
     return tmp_path / "logs"
 
 

@@ -7,8 +7,9 @@ from urllib.parse import parse_qsl
 import pytest
 from builders.evidence import evidence
 from builders.job_steps import job_of
+from helpers.drawn.small_runs import one_run
 from helpers.promises.evidence_links import Claim, check_claim, claims, shown_events
-from traces import write
+from traces import write_run
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, cpu_steps
 
@@ -22,10 +23,7 @@ from tbprof.storage.logdir import Logdir
 def drawn_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     root = tmp_path_factory.mktemp("drawn")
     for run, make in RUNS.items():
-        folder = root / "plugins" / "profile" / run
-        folder.mkdir(parents=True)
-        for host, content in make().items():
-            write(folder, content, host)
+        write_run(root, make(), run)
     return Engine(Logdir(str(root)))
 
 
@@ -84,10 +82,7 @@ def test_steps_that_averages_leave_out_are_not_opened():
 
 def test_what_a_link_shows_is_cut_to_its_range(tmp_path: Path):
     """Compilation of 25 in each step of 40; the range holds the end of one and all of the next."""
-    folder = tmp_path / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
-    write(folder, cpu_steps("c" * 25))
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, host0=cpu_steps("c" * 25))
     view = {"q": "category:compilation", "from_ms": "0.020", "to_ms": "0.070"}
     [shown] = shown_events(engine, "run", view)
     assert [round(end - begin, -4) // 10**6 for begin, end in shown.events] == [5, 25]
@@ -109,10 +104,7 @@ def test_what_a_link_shows_is_cut_to_its_range(tmp_path: Path):
     ],
 )
 def test_a_link_that_shows_less_is_found(tmp_path: Path, id_, tool, query, gain_ms):
-    folder = tmp_path / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
-    write(folder, cpu_steps(f"{'c' * 25}oo"))
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, host0=cpu_steps(f"{'c' * 25}oo"))
     with pytest.raises(AssertionError):
         check_claim(engine, "run", Claim(id_, "", "", gain_ms, tool, query))
     shown = Claim(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
-from traces import write
+from traces import write_run
 
 from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
@@ -19,10 +19,7 @@ def logdir(tmp_path: Path) -> Path:
         "mixed": {"h0": CPU_TRACE, "h1": GPU_TRACE, "h2": BROKEN},
         "broken": {"h0": BROKEN, "h1": BROKEN},
     }.items():
-        folder = tmp_path / "plugins" / "profile" / run
-        folder.mkdir(parents=True)
-        for host, content in hosts.items():
-            write(folder, content, host)
+        write_run(tmp_path, hosts, run)
     return tmp_path
 
 

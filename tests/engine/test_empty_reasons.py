@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from helpers.commands import run
-from traces import draw, write
+from helpers.drawn.small_runs import one_run
+from traces import draw
 from traces.every_trace import TRACES, every_trace, opened, opened_anew
 from traces.runs import HOST, RUNS, gpu_steps
 
@@ -20,14 +21,6 @@ from tbprof.tools import TOOLS
 
 OP = draw({HOST: "main |xx.xx"}, names={"x": "dense/MatMul:MatMul"})
 CUTS = (100, 100_000, 0.6, 0.95)
-
-
-def engine_of(root: Path, **hosts: bytes) -> Engine:
-    folder = root / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
-    for host, content in hosts.items():
-        write(folder, content, host)
-    return Engine(Logdir(str(root)))
 
 
 def tools_of(engine: Engine, run: str) -> dict[str, Any]:
@@ -82,13 +75,13 @@ def test_what_is_offered_is_answered(trace: str, request: pytest.FixtureRequest)
 
 @pytest.mark.parametrize("run", RUNS)
 def test_what_is_offered_of_drawn_runs_is_answered(run: str, tmp_path: Path):
-    check_menu(engine_of(tmp_path, **RUNS[run]()), "run", is_known=False)
+    check_menu(one_run(tmp_path, **RUNS[run]()), "run", is_known=False)
 
 
 def test_without_steps_the_first_page_says_what_rests_on_them(tmp_path: Path):
     """Nothing marks steps, nothing repeats; the overview finds that, and so does the doctor."""
     content = draw({HOST: "python |aaa..bbb"}, names={"a": "x:MatMul", "b": "y:Relu"})
-    engine = engine_of(tmp_path, h0=content)
+    engine = one_run(tmp_path, h0=content)
     assert tools_of(engine, "run")["pod_viewer"]["available"]  # the index does not tell
     assert ask(engine, "run", "overview_page") is None
     entry = tools_of(engine, "run")["pod_viewer"]
@@ -112,11 +105,11 @@ NOTHING = {
 @pytest.mark.parametrize("planes", NOTHING.values(), ids=NOTHING)
 def test_a_page_that_had_nothing_is_offered_no_more(planes: dict[str, str], tmp_path: Path):
     content = draw(planes, names={"p": "$train.py:1 main"})
-    check_menu(engine_of(tmp_path, h0=content), "run", is_known=False)
+    check_menu(one_run(tmp_path, h0=content), "run", is_known=False)
 
 
 def test_a_choice_without_data_says_nothing_of_the_others(tmp_path: Path):
-    engine = engine_of(tmp_path, h0=draw({HOST: "main |"}), h1=OP)
+    engine = one_run(tmp_path, h0=draw({HOST: "main |"}), h1=OP)
     with pytest.raises(NoData):
         engine.data(DataRequest("run", "framework_op_stats", ("h0",)))
     assert tools_of(engine, "run")["framework_op_stats"]["available"]
@@ -126,7 +119,7 @@ def test_a_choice_without_data_says_nothing_of_the_others(tmp_path: Path):
 def test_names_that_no_event_has_are_found_out(tmp_path: Path):
     """The recorder knew allocations, and recorded none."""
     content = draw({HOST: "main |x"}, type_stats={"m": {}}, names={"m": "MemoryAllocation"})
-    engine = engine_of(tmp_path, h0=content)
+    engine = one_run(tmp_path, h0=content)
     assert tools_of(engine, "run")["memory_profile"]["available"]
     assert ask(engine, "run", "memory_profile") is not None
     assert not tools_of(engine, "run")["memory_profile"]["available"]
@@ -157,7 +150,7 @@ def test_every_page_says_where_a_file_ends_early(
     part = _cut(content, cut)
     if len(part) == len(content):
         return
-    engine = engine_of(tmp_path, h0=part)
+    engine = one_run(tmp_path, h0=part)
     check_cut(engine, len(part), lambda tool: ask(engine, "run", tool))
     check_menu(engine, "run", is_known=False)
 
@@ -188,7 +181,7 @@ def check_cut(engine: Engine, size: int, ask_for: Callable[[str], TbprofError | 
 def test_steps_that_a_cut_took_away_need_no_marks(tmp_path: Path):
     """The plane of the GPU is whole, that of the host with the markers is not."""
     content = gpu_steps("k" * 30)
-    engine = engine_of(tmp_path, h0=content[:-40])
+    engine = one_run(tmp_path, h0=content[:-40])
     tables = engine.tables(DataRequest("run", "overview_page"))
     if "no_steps" in tables[7].column("id").cells():
         at = tables[7].column("id").cells().index("no_steps")
@@ -197,7 +190,7 @@ def test_steps_that_a_cut_took_away_need_no_marks(tmp_path: Path):
 
 
 def test_of_several_hosts_the_one_that_was_cut_is_named(tmp_path: Path):
-    engine = engine_of(tmp_path, h0=OP, h1=OP[:-8])
+    engine = one_run(tmp_path, h0=OP, h1=OP[:-8])
     reason = tools_of(engine, "run")["memory_profile"]["reason"]
     assert reason.startswith(f"the file ends early, at byte {len(OP) - 8:,} of at least")
     assert "(h1)" in reason

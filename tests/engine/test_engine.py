@@ -17,7 +17,7 @@ from helpers.drawn.small_runs import (
     one_run,
 )
 from helpers.payloads import body_of, document_of
-from traces import draw, write
+from traces import draw, write_run
 
 from tbprof._pb import message
 from tbprof.base.errors import (
@@ -161,9 +161,7 @@ def test_csv_is_a_file_of_one_table(engine: Engine, request_: DataRequest, name:
 
 
 def test_names_of_runs_are_made_safe_for_file_names(tmp_path: Path):
-    folder = tmp_path / "plugins" / "profile" / 'a "b"; ü'
-    folder.mkdir(parents=True)
-    write(folder, CPU_TRACE)
+    write_run(tmp_path, {"host0": CPU_TRACE}, 'a "b"; ü')
     engine = Engine(Logdir(str(tmp_path)))
     body = engine.data(DataRequest('a "b"; ü', OPS, format="csv"))
     assert body.filename == "framework_op_stats_a_b__ALL_HOSTS.csv"

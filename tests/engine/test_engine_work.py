@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from helpers.drawn.replaced_parts import replace_part
-from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
+from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS, one_run
 from helpers.patience import PATIENCE_S
 from helpers.payloads import body_of, content_of
-from traces import write
+from traces import write_run
 
 from tbprof.base.errors import NoData
 from tbprof.base.lazy import object_named
@@ -79,12 +79,9 @@ def test_a_second_page_of_many_hosts_computes_none_of_their_parts_again(
     tmp_path: Path, counts: Counter[str]
 ):
     hosts = 100
-    for host in range(hosts):
-        write(tmp_path, GPU_TRACE, f"h{host:03}")
-    engine = Engine(Logdir(str(tmp_path)))
-    (run,) = engine.runs()
+    engine = one_run(tmp_path, **{f"h{host:03}": GPU_TRACE for host in range(hosts)})
     for tag in (OPS, KERNELS, "overview_page"):
-        engine.data(DataRequest(run, tag))
+        engine.data(DataRequest("run", tag))
     assert counts["ops"] == counts["kernels"] == counts["devices"] == hosts
 
 
@@ -220,10 +217,7 @@ def test_of_many_hosts_only_what_pages_request_is_prepared(
 def test_each_file_of_many_hosts_is_opened_once_for_all_pages(
     tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
 ):
-    folder = tmp_path / "plugins" / "profile" / "many"
-    folder.mkdir(parents=True)
-    for number in range(6):
-        write(folder, GPU_TRACE, f"h{number}")
+    write_run(tmp_path, {f"h{number}": GPU_TRACE for number in range(6)}, "many")
     opened = Counter[str]()
     read = space_pool.read_space
 

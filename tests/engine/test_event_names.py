@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.drawn.small_runs import BROKEN
-from traces import draw, write
+from helpers.drawn.small_runs import BROKEN, one_run
+from traces import draw
 
 from tbprof.engine.engine import Engine
 from tbprof.engine.timelines import event_names as module
 from tbprof.engine.timelines.event_names import event_names
-from tbprof.storage.logdir import Logdir
 
 HOSTS = 6
 NAMES = {"a": "all gather", "g": "Gather", "o": "other", "r": "gather rows"}
@@ -23,17 +22,13 @@ def engine(tmp_path: Path) -> Engine:
 
     The last one has two of "gather rows" and one "Gather", too.
     """
-    folder = tmp_path / "plugins" / "profile" / "pod"
-    folder.mkdir(parents=True)
-    for host in range(HOSTS):
-        row = "t |a.o.r.r.g" if host == HOSTS - 1 else "t |a.o"
-        write(folder, draw({"/host:CPU": row}, names=NAMES), f"h{host}")
-    write(folder, BROKEN, "h9")
-    return Engine(Logdir(str(tmp_path)))
+    few, many = (draw({"/host:CPU": row}, names=NAMES) for row in ("t |a.o", "t |a.o.r.r.g"))
+    hosts = {f"h{host}": few for host in range(HOSTS - 1)}
+    return one_run(tmp_path, **hosts, **{f"h{HOSTS - 1}": many, "h9": BROKEN})
 
 
 def names_of(engine: Engine, query: str, most: int = 20, hosts: tuple[str, ...] = ()) -> Any:
-    return json.loads(event_names(engine, "pod", hosts, query, most))
+    return json.loads(event_names(engine, "run", hosts, query, most))
 
 
 def test_names_of_all_hosts_are_found_the_best_ones_first(engine: Engine):
@@ -70,12 +65,8 @@ def test_large_hosts_are_read_request_by_request(engine: Engine, monkeypatch: py
 
 
 def test_64_small_hosts_are_searched_by_one_request(tmp_path: Path):
-    folder = tmp_path / "plugins" / "profile" / "pod"
-    folder.mkdir(parents=True)
     content = draw({"/host:CPU": "t |a.o"}, names=NAMES)
-    for host in range(64):
-        write(folder, content, f"h{host}")
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, **{f"h{host}": content for host in range(64)})
     assert names_of(engine, "gather")["names"] == [
         {"name": "all gather", "events": 64, "hosts": 64}
     ]

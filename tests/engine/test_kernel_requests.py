@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from traces import draw
+from traces import draw, write_run
 
 from tbprof.base.errors import BadTrace, HostNotFound, TbprofError
 from tbprof.engine.engine import Engine
@@ -18,11 +18,8 @@ BAD = b"\x0a\xff\xff\xff\xff\x0fxx"
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
-    for run, hosts in (("good", (GOOD, GOOD, BAD)), ("bad", (BAD,))):
-        folder = tmp_path / "plugins/profile" / run
-        folder.mkdir(parents=True)
-        for number, content in enumerate(hosts):
-            (folder / f"h{number}.xplane.pb").write_bytes(content)
+    write_run(tmp_path, {"h0": GOOD, "h1": GOOD, "h2": BAD}, "good")
+    write_run(tmp_path, {"h0": BAD}, "bad")
     return Engine(Logdir(str(tmp_path)))
 
 

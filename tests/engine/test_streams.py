@@ -1,5 +1,6 @@
 """The trace viewer's payload: made while it is sent, never held."""
 
+import functools
 import gzip
 import os
 import threading
@@ -8,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.drawn import small_runs
 from timeline.export.chrome_twin import expected_events, parsed, read_events, written
-from traces import draw, listed, space_of, write
+from traces import draw, listed, space_of, write_run
 
 from tbprof._pb import message
 from tbprof.base.errors import BadRequest, BadTrace, NoData
@@ -27,14 +29,7 @@ TRACE = draw({HOST: "t |aaaa.bb", GPU: "Stream #1 |.kk"}, names={"a": "a:A", "b"
 
 @pytest.fixture
 def one_run(tmp_path: Path) -> Callable[..., Engine]:
-    def made(**hosts: bytes) -> Engine:
-        folder = tmp_path / "run"
-        folder.mkdir()
-        for host, content in hosts.items():
-            write(folder, content, host)
-        return Engine(Logdir(str(folder)))
-
-    return made
+    return functools.partial(small_runs.one_run, tmp_path)
 
 
 def stream(engine: Engine, *hosts: str, derived: str = "0", **params: str) -> Stream:
@@ -225,10 +220,10 @@ def test_the_tag_follows_the_files_and_the_request(
         engine.data(DataRequest("run", TOOL, format="csv")).etag,
     ]
     assert len(set(tags)) == 5
-    again = Engine(Logdir(str(tmp_path / "run")))
+    again = Engine(Logdir(str(tmp_path)))
     assert stream(again).etag == stream(engine, resolution="8000").etag == tags[0]
-    write(tmp_path / "run", TRACE + TRACE, "h1")
-    other = Engine(Logdir(str(tmp_path / "run")))
+    write_run(tmp_path, {"h1": TRACE + TRACE})
+    other = Engine(Logdir(str(tmp_path)))
     assert stream(other).etag != tags[0]
     assert stream(other, "h0").etag == tags[1]
 
@@ -262,7 +257,7 @@ def test_nothing_of_it_is_kept_or_prepared_behind_requests(
         raise AssertionError
 
     monkeypatch.setattr(streams, "event_stream", refuse)
-    engine = Engine(Logdir(str(tmp_path / "run")), ResultStore(tmp_path / "s"), background=True)
+    engine = Engine(Logdir(str(tmp_path)), ResultStore(tmp_path / "s"), background=True)
     engine.data(DataRequest("run", OPS))
     engine._look_ahead.wait()
     monkeypatch.undo()
@@ -279,7 +274,7 @@ def long_trace(events: int) -> bytes:
 
 def test_a_file_that_shrinks_on_the_way(one_run: Callable[..., Engine], tmp_path: Path) -> None:
     engine = one_run(h0=long_trace(20_000), h1=TRACE)
-    path = tmp_path / "run" / "h0.xplane.pb"
+    [path] = tmp_path.rglob("h0.xplane.pb")
     size = path.stat().st_size
     for is_strict in (True, False):
         chunks = stream(engine).chunks(is_strict=is_strict)
@@ -288,8 +283,8 @@ def test_a_file_that_shrinks_on_the_way(one_run: Callable[..., Engine], tmp_path
         if is_strict:
             with pytest.raises(BadTrace, match="shrank"):
                 list(chunks)
-            write(tmp_path / "run", long_trace(20_000), "h0")
-            engine = Engine(Logdir(str(tmp_path / "run")))
+            write_run(tmp_path, {"h0": long_trace(20_000)})
+            engine = Engine(Logdir(str(tmp_path)))
             continue
         found = parsed(b"".join([*pieces, *chunks]))
         assert found["metadata"]["complete"] is False
@@ -334,21 +329,15 @@ def test_compressed_traces_are_read(tmp_path: Path) -> None:
     assert content(engine) == written(space_of(TRACE))
 
 
-def repeating(events: int) -> bytes:
+def repeating() -> bytes:
     """One long text, which the document repeats for each event."""
-    space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a"}))
-    [line] = space.planes[0].lines
-    for kind in space.planes[0].event_metadata.values():
-        kind.name = "y" * 5000
-    for index in range(events):
-        line.events.add(metadata_id=line.events[0].metadata_id, offset_ps=index, duration_ps=1)
-    return bytes(space.SerializeToString())
+    return listed({HOST: {"t": [("y" * 5000, index, 1) for index in range(3000)]}})
 
 
 def test_an_export_far_larger_than_its_trace_is_refused(
     one_run: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = one_run(h0=repeating(3000), h1=TRACE)
+    engine = one_run(h0=repeating(), h1=TRACE)
     whole = content(engine)
     assert len(whole) > 15e6  # below a gigabyte, all is usual
     monkeypatch.setattr(streams, "_FEWEST_BYTES", 10**6)
@@ -364,7 +353,7 @@ def test_an_export_far_larger_than_its_trace_is_refused(
 
 
 def test_a_response_says_that_it_was_too_large(one_run: Callable[..., Engine]) -> None:
-    engine = one_run(h0=TRACE, h1=repeating(3000), h2=TRACE)
+    engine = one_run(h0=TRACE, h1=repeating(), h2=TRACE)
     found = parsed(b"".join(stream(engine, max_gb="0.004").chunks(is_strict=False)))
     assert found["metadata"]["complete"] is False
     [notice] = found["metadata"]["warnings"]

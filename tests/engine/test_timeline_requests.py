@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from traces import draw
+from traces import draw, write_run
 
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
@@ -32,9 +32,7 @@ class Asked:
     """One timeline to ask, and the file behind it."""
 
     def __init__(self, folder: Path) -> None:
-        run = folder / "plugins" / "profile" / "run"
-        run.mkdir(parents=True)
-        (run / "host.xplane.pb").write_bytes(draw(DRAWING, stats=STATS))
+        write_run(folder, {"host": draw(DRAWING, stats=STATS)})
         results = ResultStore(folder / "cache")
         self.summaries = SummaryCache(results)
         self.timelines = TimelineCache(self.summaries, results, BUILDERS)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from builders.small_timeline import make_timeline
 from helpers.kept_files import overwrite
-from traces import draw
+from traces import draw, write_run
 
 from tbprof.base.errors import TbprofError
 from tbprof.engine.hosts.summary_cache import SummaryCache
@@ -28,10 +28,8 @@ class Folder:
 
     def __init__(self, path) -> None:
         self.path = path
-        self.run = path / "logdir" / "plugins" / "profile" / "run"
-        self.run.mkdir(parents=True)
+        self.run = write_run(path / "logdir", {"host": draw({"/host:CPU": "a|mm.nn"})})
         self.trace = self.run / "host.xplane.pb"
-        self.trace.write_bytes(draw({"/host:CPU": "a|mm.nn"}))
         self.results: ResultStore | None = ResultStore(path / "cache")
         self.built: list[str] = []
         self.at_once: list[int] = [0, 0]  # now, at most

@@ -2,16 +2,13 @@
 
 import json
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from traces import draw
 from werkzeug.test import Client, TestResponse
 
+from helpers.asking import get
 from helpers.tile_reader import Tiles, read_tiles
-
-BASE = "/data/plugin/profile/"
 
 # Eight events of two streams and two threads.
 DRAWN = draw(
@@ -30,29 +27,6 @@ DRAWN = draw(
     names={"m": "matmul", "n": "matmul", "s": "train", "l": "launch"},
     stats={"m": {"bytes": 4096, "note": "<b>&"}, "s": {"step_num": 7}},
 )
-
-
-def folder_of(root: Path, run: str) -> Path:
-    """The folder of a run, made below a logdir."""
-    folder = root / "plugins/profile" / run
-    folder.mkdir(parents=True)
-    return folder
-
-
-def get(
-    client: Client, route: str, headers: dict[str, str] | None = None, **parameters: Any
-) -> TestResponse:
-    """The answer of a route."""
-    return client.get(f"{BASE}{route}?{urlencode(parameters)}", headers=headers)
-
-
-def error_of(response: TestResponse) -> tuple[int, str]:
-    """(status, code) of an answer that keeps the form of errors."""
-    body = json.loads(response.data)
-    assert set(body) == {"error"}
-    assert set(body["error"]) == {"code", "message", "hint"}
-    assert response.headers["Cache-Control"] == "no-store"
-    return response.status_code, body["error"]["code"]
 
 
 def index_of(client: Client, run: str = "drawn", **more: Any) -> Any:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
+from traces import write_run
+
 
 class Work(Enum):
     """What a device does at an instant. `IDLE` is what nothing else covers, gaps included; `LAUNCH`
@@ -137,8 +139,5 @@ class DrawnJob:
 
     def write(self, logdir: Path, run: str = "drawn") -> str:
         """The name of the run that its files are, as a logdir holds them."""
-        folder = logdir / "plugins" / "profile" / run
-        folder.mkdir(parents=True)
-        for host, content in self.files.items():
-            (folder / f"{host}.xplane.pb").write_bytes(content)
+        write_run(logdir, self.files, run)
         return run

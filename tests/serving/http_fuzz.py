@@ -22,6 +22,7 @@ from helpers.started.own_server import own_server
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
+from traces import write_run
 from traces.bad_files import damaged, sums_beyond_64_bits, years_between_events
 from traces.runs import cpu_steps, gpu_steps, tpu_ops
 
@@ -52,10 +53,7 @@ def server() -> Iterator[str]:
     """The address of the routes of a server of `RUNS`."""
     with TemporaryDirectory() as logdir:
         for run, hosts in RUNS.items():
-            folder = Path(logdir, "plugins", "profile", run)
-            folder.mkdir(parents=True)
-            for host, content in hosts.items():
-                (folder / f"{host}.xplane.pb").write_bytes(content)
+            write_run(Path(logdir), hosts, run)
         with own_server(logdir) as port:
             yield f"http://127.0.0.1:{port}/data/plugin/profile"
 

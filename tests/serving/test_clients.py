@@ -10,7 +10,7 @@ from helpers.drawn.replaced_parts import replace_part
 from helpers.drawn.small_runs import GPU_TRACE, OPS
 from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
-from traces import write
+from traces import write_run
 
 from tbprof.base.process.waiting import Abandoned, awaited_while, check_awaited
 from tbprof.engine.engine import DataRequest, Engine
@@ -24,10 +24,7 @@ HOSTS = 4
 
 @pytest.fixture
 def logdir(tmp_path: Path) -> Path:
-    folder = tmp_path / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
-    for host in range(HOSTS):
-        write(folder, GPU_TRACE, f"h{host}")
+    write_run(tmp_path, {f"h{host}": GPU_TRACE for host in range(HOSTS)})
     return tmp_path
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from helpers.asking import BASE, error_of
 from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
-from serving.routes.asking import BASE, error_of
 from serving.test_plugin import install_tbprof, tensorboard
-from traces import draw, listed, write
+from traces import draw, listed, write_run
 from werkzeug.test import Client
 
 from tbprof.serving.routes.routes import Application
@@ -41,10 +41,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "none": {"h0": draw({HOST: "t |"})},
         "broken": {"h0": b"not a trace"},
     }.items():
-        folder = root / "plugins" / "profile" / run
-        folder.mkdir(parents=True)
-        for host, content in hosts.items():
-            write(folder, content, host)
+        write_run(root, hosts, run)
     return root
 
 

@@ -16,7 +16,7 @@ from helpers.drawn.small_runs import CPU_TRACE, GPU_TRACE, KERNELS, OPS
 from helpers.patience import PATIENCE_S, until
 from helpers.started.own_server import own_server, running
 from helpers.started.planted_workers import Plant
-from traces import write
+from traces import write_run
 
 from tbprof.serving import web_server
 from tbprof.serving.standalone import _listen
@@ -219,10 +219,8 @@ def test_small_runs_are_answered_while_a_large_one_is_prepared(
     plant = Plant(tmp_path_factory.mktemp("plant"), monkeypatch)
     gate = tmp_path_factory.mktemp("gate") / "gate"
     plant.do(f"while host == 'large' and not Path({str(gate)!r}).exists(): time.sleep(0.01)")
-    for run, host in (("large", "large"), ("small", "small"), ("other", "other")):
-        folder = tmp_path / "plugins" / "profile" / run
-        folder.mkdir(parents=True)
-        write(folder, CPU_TRACE if run == "other" else GPU_TRACE, host)
+    for run, trace in (("large", GPU_TRACE), ("small", GPU_TRACE), ("other", CPU_TRACE)):
+        write_run(tmp_path, {run: trace}, run)
     before = threading.active_count()
 
     def page(run: str, tag: str) -> int:

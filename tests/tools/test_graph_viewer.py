@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.drawn.small_runs import one_run
 from helpers.payloads import content_of
-from traces import draw, write
+from traces import draw
 from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.base.errors import BadRequest, NoData
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 
 
 def program(number: int, *, is_long: bool = False) -> Program:
@@ -46,8 +46,7 @@ def engine(tmp_path: Path) -> Engine:
             "Q": {"Hlo Proto": program(8).bytes()},
         },
     )
-    write(tmp_path, trace)
-    return Engine(Logdir(str(tmp_path)))
+    return one_run(tmp_path, h0=trace)
 
 
 def ask(engine: Engine, **params: str) -> Any:
@@ -205,14 +204,6 @@ def test_dot_quotes_names(engine: Engine):
     assert dot.startswith("digraph G {\n")
     assert '"fusion.1\\nfusion\\nkind=kLoop\\nadd\\nf32[8]{0}"' in dot
     assert dot.count(" -> ") == 2
-    hostile = Program()
-    hostile.add('a"]; b [label="\\N', "parameter", "f32[]")
-    trace = draw(
-        {"/host:CPU": "python |x", "/host:metadata": "none |"},
-        names={"P": "j\nm(1)"},
-        type_stats={"P": {"Hlo Proto": hostile.bytes()}},
-    )
-    assert trace
 
 
 def test_the_table_has_a_row_per_node(engine: Engine):
@@ -240,8 +231,7 @@ def test_damaged_and_hostile_programs_are_shown_as_far_as_they_are_known(tmp_pat
             "R": {"Hlo Proto": cyclic.SerializeToString()},
         },
     )
-    write(tmp_path, trace)
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, h0=trace)
     dot = answer(engine, program_id="1", format="dot").decode()
     assert '"a\\"]; b [label=\\"\\\\N' in dot
     assert "<b>\\\\n" in dot
@@ -254,7 +244,6 @@ def test_damaged_and_hostile_programs_are_shown_as_far_as_they_are_known(tmp_pat
 
 
 def test_a_trace_without_programs_says_so(tmp_path: Path):
-    write(tmp_path, draw({"/host:CPU": "python |x"}))
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, h0=draw({"/host:CPU": "python |x"}))
     with pytest.raises(NoData, match="no compiled programs"):
         answer(engine)

@@ -5,26 +5,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.drawn.small_runs import one_run
 from helpers.payloads import document_of
-from traces import write
 from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 from traces.programs import Program
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 from tbprof.tools.program_memory.heap_points import points_of
 
 TOOL = "memory_viewer"
 KIB = 1 / 1024
-
-
-def opened(folder: Path, **hosts: bytes) -> Engine:
-    run = folder / "plugins" / "profile" / "run"
-    run.mkdir(parents=True)
-    for host, content in hosts.items():
-        write(run, content, host)
-    return Engine(Logdir(str(folder)))
 
 
 def ask(engine: Engine, layout: str = "rows", **params: str) -> dict[str, Any]:
@@ -37,7 +28,7 @@ def step(tmp_path: Path) -> Engine:
     bare = Program()
     bare.add("p", "parameter", "f32[4]")
     step_trace = ("jit_step(7)", train_step().bytes())
-    return opened(tmp_path, h0=planned_trace(step_trace, ("jit_bare(9)", bare.bytes()), ran=[7]))
+    return one_run(tmp_path, h0=planned_trace(step_trace, ("jit_bare(9)", bare.bytes()), ran=[7]))
 
 
 def test_records_of_a_program(step: Engine):
@@ -96,7 +87,7 @@ def test_large_buffers_are_objects_of_the_peak(tmp_path: Path):
     plan.program.name("jit_f", 7)
     for number, (name, size) in enumerate((("a", 20000), ("b", 40000), ("c", 100))):
         plan.parameter(name, size, f"u8[{size}]{{0}}", number)
-    answer = ask(opened(tmp_path, h0=planned_trace(("jit_f(7)", plan.bytes()))))
+    answer = ask(one_run(tmp_path, h0=planned_trace(("jit_f(7)", plan.bytes()))))
     assert [one["label"] for one in answer["maxHeap"]] == [
         "a: u8[20000]{0} # ", "b: u8[40000]{0} # ", "small (<16384 bytes)",
     ]  # fmt: skip
@@ -109,7 +100,7 @@ def test_large_buffers_are_objects_of_the_peak(tmp_path: Path):
 def test_what_is_in_use_throughout_has_a_bar_without_a_heap(tmp_path: Path):
     plan = MemoryPlan()
     plan.parameter("p", 64, "u8[64]{0}")
-    page = ask(opened(tmp_path, h0=planned_trace(("jit_f(7)", plan.bytes()))), "columns")
+    page = ask(one_run(tmp_path, h0=planned_trace(("jit_f(7)", plan.bytes()))), "columns")
     assert (page["timeline"]["event"], page["bars"]["start"]) == ([], [-1])
     assert page["figures"]["peak_event"] == -1
 
@@ -238,7 +229,7 @@ def test_hosts_with_different_programs_of_one_name_have_both(tmp_path: Path):
     for size, plan in zip((100, 200), plans, strict=True):
         plan.parameter("p", size, f"u8[{size}]{{0}}")
     same = train_step().bytes()
-    engine = opened(
+    engine = one_run(
         tmp_path,
         h0=planned_trace(("jit_f(3)", plans[0].bytes()), ("jit_step(7)", same)),
         h1=planned_trace(("jit_f(3)", plans[1].bytes()), ("jit_step(7)", same), ran=[3]),

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from helpers.drawn.small_runs import one_run
 from helpers.overview_tables import HOST, TPU, build, figures, steps_of
 from helpers.tables import ids, rows
-from traces import draw, write
+from traces import draw
 
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from tbprof.engine.engine import DataRequest
 
 # TPU
 
@@ -130,10 +130,7 @@ def test_what_threads_did_in_idle_time_adds_up_to_it(tmp_path: Path):
                "m": "a/MatMul:MatMul"},
         stats={"t": {"step_num": 1, "_r": 1}, "u": {"step_num": 2, "_r": 1}},
     )  # fmt: skip
-    write(tmp_path, content)
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
-    tables = engine.tables(DataRequest(run, "overview_page"))
+    tables = one_run(tmp_path, h0=content).tables(DataRequest("run", "overview_page"))
     found = [row[:1] + row[2:] for row in rows(tables[12])]
     assert found == [
         ("python", "", pytest.approx(0.006), pytest.approx(60), ""),

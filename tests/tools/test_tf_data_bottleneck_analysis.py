@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from builders.tf_data_calls import ROOT, Made, Node, made
 from helpers.commands import run
+from helpers.drawn.small_runs import one_run
+from helpers.payloads import document_of
 from helpers.tables import columns
 from helpers.tf_data_page import (
     ADVICE,
@@ -27,8 +29,7 @@ from traces import Unsigned, draw, write
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.api import open_logdir
 from tbprof.base.errors import NoData
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from tbprof.engine.engine import DataRequest
 
 NAME = "tf_data_bottleneck_analysis"
 
@@ -335,12 +336,9 @@ DRAWN = draw(
 
 
 def test_a_drawn_trace_from_the_file_to_the_page(tmp_path: Path):
-    write(tmp_path, DRAWN)
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
-    assert NAME in engine.run_tools(run)
-    body = engine.data(DataRequest(run, f"{NAME}^", params={"rank": "0"}))
-    graph, _, bottlenecks, *_ = json.loads(body.content)  # type: ignore[union-attr]
+    engine = one_run(tmp_path, h0=DRAWN)
+    assert NAME in engine.run_tools("run")
+    graph, _, bottlenecks, *_ = document_of(engine, "run", f"{NAME}^", params={"rank": "0"})
     rows = [[cell["v"] for cell in row["c"]] for row in graph["rows"]]
     assert [row[3:6] for row in rows] == [
         [str(2**64 - 1), "", 1], ["2", str(2**64 - 1), 1], ["3", "2", 2],
@@ -365,17 +363,13 @@ def test_from_python_and_as_csv(tmp_path: Path):
 
 @pytest.mark.parametrize("trace", ["t |aa..bb", "t |."])
 def test_a_trace_without_tf_data_says_so_plainly(tmp_path: Path, trace: str):
-    write(tmp_path, draw({"/host:CPU": trace}))
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
+    engine = one_run(tmp_path, h0=draw({"/host:CPU": trace}))
     with pytest.raises(NoData, match=r"no tf\.data events") as error:
-        engine.data(DataRequest(run, NAME))
+        engine.data(DataRequest("run", NAME))
     assert "jax.profiler does not record" in error.value.hint
 
 
 def test_a_trace_without_a_host_says_so(tmp_path: Path):
-    write(tmp_path, draw({"/device:GPU:0": "Stream #1 |aa"}))
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
+    engine = one_run(tmp_path, h0=draw({"/device:GPU:0": "Stream #1 |aa"}))
     with pytest.raises(NoData, match="no host threads"):
-        engine.data(DataRequest(run, NAME))
+        engine.data(DataRequest("run", NAME))

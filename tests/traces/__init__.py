@@ -9,6 +9,7 @@ from .drawing import ByLetter as ByLetter
 from .drawing import draw as draw
 from .drawing import space_of as space_of
 from .drawing import write as write
+from .drawing import write_run as write_run
 from .space_writer import Ref as Ref
 from .space_writer import Stats as Stats
 from .space_writer import Unsigned as Unsigned

@@ -75,6 +75,15 @@ def write(folder: Path, content: bytes, host: str = "host0") -> Path:
     return path
 
 
+def write_run(logdir: Path, hosts: Mapping[str, bytes], run: str = "run") -> Path:
+    """The folder of a run of a logdir, made where there is none, with the traces of its hosts."""
+    folder = logdir / "plugins" / "profile" / run
+    folder.mkdir(parents=True, exist_ok=True)
+    for host, content in hosts.items():
+        write(folder, content, host)
+    return folder
+
+
 def space_of(content: bytes) -> Space:
     """The space that tbprof reads from serialized bytes, as from a file named `drawn`."""
     return space_in(Buffer(content, "drawn"))

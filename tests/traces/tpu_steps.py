@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.model.datatable import Table
-from traces import Stats, draw, write
+from traces import Stats, draw, write_run
 
 TPU, SECOND = "/device:TPU:0", "/device:TPU:1"
 _STEPS = "0123456789"
@@ -84,10 +84,8 @@ class Overview:
     """What the overview says of a trace, or of one per host."""
 
     def __init__(self, folder: Path, *contents: bytes) -> None:
-        run = folder / "plugins" / "profile" / "drawn"
-        run.mkdir(parents=True)
-        for number, content in enumerate(contents):
-            write(run, content, f"host{number}")
+        hosts = {f"host{number}": content for number, content in enumerate(contents)}
+        write_run(folder, hosts, "drawn")
         self.engine = Engine(Logdir(str(folder)))
         self.run = self.engine.runs()[0]
         self.tables = self.engine.tables(DataRequest(self.run, "overview_page"))

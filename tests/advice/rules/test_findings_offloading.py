@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
+from helpers.drawn.small_runs import one_run
 from helpers.promises.evidence_links import check_claim, claims
-from traces import draw, write
+from traces import draw
 from traces.programs import Program
 
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from tbprof.engine.engine import DataRequest
 
 GPU = "/device:GPU:0"
 # Of each step of 20 µs, 8 µs are a copy from the host, of which a kernel hides 2.
@@ -49,23 +49,19 @@ def copying(*, is_offloaded: bool, name: str = "MemcpyH2D", details: str = "") -
 def test_a_program_that_copies_from_host_memory_waits_for_it(
     name: str, details: str, tmp_path: Path
 ):
-    write(tmp_path, copying(is_offloaded=True, name=name, details=details))
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
-    by_id = {claim.id: claim for claim in claims(engine, run)}
+    engine = one_run(tmp_path, h0=copying(is_offloaded=True, name=name, details=details))
+    by_id = {claim.id: claim for claim in claims(engine, "run")}
     one = by_id["host_transfers"]
     assert one.title == "30.0 % of step time goes to copies between device and host memory"
     assert one.gain_ms == pytest.approx(6e-3)
-    check_claim(engine, run, one)
+    check_claim(engine, "run", one)
     # The link shows the instruction, with all of its time.
     assert (one.tool, one.view) == ("hlo_stats", {"f.bound_by": "=Host link"})
-    (table,) = engine.tables(DataRequest(run, "hlo_stats"))
+    (table,) = engine.tables(DataRequest("run", "hlo_stats"))
     columns = [table.column(id_).cells() for id_ in ("hlo_op_name", "bound_by", "total_time")]
     assert ("c", "Host link", 24.0) in [*zip(*columns, strict=True)]
 
 
 def test_copies_of_other_arrays_are_input(tmp_path: Path):
-    write(tmp_path, copying(is_offloaded=False))
-    engine = Engine(Logdir(str(tmp_path)))
-    [run] = engine.runs()
-    assert "host_transfers" not in {claim.id for claim in claims(engine, run)}
+    engine = one_run(tmp_path, h0=copying(is_offloaded=False))
+    assert "host_transfers" not in {claim.id for claim in claims(engine, "run")}

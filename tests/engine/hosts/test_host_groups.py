@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
 from helpers.payloads import content_of
-from traces import draw, write
+from traces import draw, write_run
 
 from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.base.caches import LatestCache
@@ -30,10 +30,7 @@ HOSTS = (CPU_TRACE, GPU_TRACE, BROKEN, OTHER_OPS, GPU_TRACE, CPU_TRACE, OTHER_OP
 @pytest.fixture
 def logdir(tmp_path: Path) -> Logdir:
     """A run `many` of seven hosts, one of which cannot be read."""
-    folder = tmp_path / "plugins" / "profile" / "many"
-    folder.mkdir(parents=True)
-    for at, content in enumerate(HOSTS):
-        write(folder, content, f"h{at}")
+    write_run(tmp_path, {f"h{at}": content for at, content in enumerate(HOSTS)}, "many")
     return Logdir(str(tmp_path))
 
 

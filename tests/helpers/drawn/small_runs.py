@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from traces import draw, write
+from traces import draw, write_run
 
 from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
@@ -22,11 +22,9 @@ BROKEN = b"not a trace"
 
 
 def one_run(tmp_path: Path, **hosts: bytes) -> Engine:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for host, content in hosts.items():
-        write(folder, content, host)
-    return Engine(Logdir(str(folder)))
+    """An engine on the only run of a logdir, "run"."""
+    write_run(tmp_path, hosts)
+    return Engine(Logdir(str(tmp_path)))
 
 
 def cells(table: Any, column: str) -> list[Any]:

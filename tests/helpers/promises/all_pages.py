@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from traces import draw, write
+from traces import draw, write_run
 from werkzeug.test import Client
 
+from helpers.asking import get
 from helpers.payloads import content_of, rows, values_in
-from helpers.timeline_client import Timeline, get
+from helpers.timeline_client import Timeline
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.serving.routes.routes import Application
@@ -86,10 +87,7 @@ Ask = Callable[..., Answers]
 
 def answers_of(folder: Path, hosts: Mapping[str, bytes], params: dict[str, str]) -> Answers:
     """What all tools answer of hosts (name: trace), in every layout and format, after checks."""
-    run = folder / "plugins" / "profile" / "run"
-    run.mkdir(parents=True)
-    for host, content in hosts.items():
-        write(run, content, host)
+    write_run(folder, hosts)
     service = Service(str(folder))
     answers = Answers({}, {}, {}, {})
     for tool in TOOLS:

@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from serving.routes.asking import error_of, get
+from helpers.asking import error_of, get
 from werkzeug.test import Client
 
 from tbprof.serving.assets import Assets

@@ -12,10 +12,11 @@ from types import SimpleNamespace
 from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
+from helpers.asking import BASE, error_of, get
 from helpers.patience import PATIENCE_S
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from serving.routes.asking import BASE, error_of, get
+from traces import write_run
 from werkzeug.test import Client
 
 import tbprof
@@ -31,16 +32,12 @@ TOOL = "framework_op_stats"
 def logdir(tmp_path_factory, sample_logdir) -> Path:
     """The sample runs, and runs with two hosts, with one broken host, and with none."""
     root = tmp_path_factory.mktemp("logdir")
-    trace = sample_logdir / "plugins/profile" / RUN / "host0.xplane.pb"
+    trace = (sample_logdir / "plugins/profile" / RUN / "host0.xplane.pb").read_bytes()
     shutil.copytree(sample_logdir, root, dirs_exist_ok=True)
-    for run, hosts in (("two", ["a.b", "c,d"]), ("half", ["bad", "good"]), ("train/none", [])):
-        above, _, name = run.rpartition("/")
-        directory = root / above / "plugins/profile" / name
-        directory.mkdir(parents=True)
-        for host in hosts:
-            shutil.copy(trace, directory / f"{host}.xplane.pb")
-    (root / "plugins/profile/half/bad.xplane.pb").write_bytes(b"\x0a\xff\xff\xff\xff\x0fxx")
-    (root / "plugins/profile/two/old.xplane.riegeli").touch()
+    two = write_run(root, {"a.b": trace, "c,d": trace}, "two")
+    (two / "old.xplane.riegeli").touch()
+    write_run(root, {"bad": b"\x0a\xff\xff\xff\xff\x0fxx", "good": trace}, "half")
+    write_run(root / "train", {}, "none")
     return root
 
 
@@ -324,12 +321,10 @@ def test_query_that_is_not_utf8_is_no_defect(client):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows forbids such names")
 def test_hostile_names_make_the_round_trip(tmp_path, sample_logdir):
-    trace = sample_logdir / "plugins/profile" / RUN / "host0.xplane.pb"
+    trace = (sample_logdir / "plugins/profile" / RUN / "host0.xplane.pb").read_bytes()
     names = ["<img src=x onerror=alert(1)>", "a\nb\tc", "..", "%2e", "ünï&x=1#y", "'\"; --", "=1+1"]
     for name in names:
-        directory = tmp_path / "tb" / "plugins/profile" / f"r{name}"
-        directory.mkdir(parents=True)
-        shutil.copy(trace, directory / f"{name}.xplane.pb")
+        write_run(tmp_path / "tb", {name: trace}, f"r{name}")
     client = Client(Application(Service(str(tmp_path))))
     assert get(client, "runs").json == sorted((f"tb/r{name}" for name in names), reverse=True)
     for name in names:

@@ -11,7 +11,7 @@ import pytest
 from helpers.kept_files import overwrite
 from helpers.tile_reader import Tiles, read_tiles
 from helpers.timeline_client import expanded
-from traces import draw, listed, write
+from traces import draw, listed, write_run
 from traces.bad_files import BAD_FILES, HOST
 from werkzeug.test import Client
 
@@ -23,9 +23,7 @@ class Opened:
     """A logdir with one trace, asked as the page asks."""
 
     def __init__(self, root: Path, content: bytes, host: str = "host0") -> None:
-        folder = root / "plugins/profile/run"
-        folder.mkdir(parents=True, exist_ok=True)
-        self.path = write(folder, content, host)
+        self.path = write_run(root, {host: content}) / f"{host}.xplane.pb"
         self.service = Service(str(root))
         self.client = Client(Application(self.service))
         self.host = host

@@ -5,10 +5,11 @@ import os
 from typing import Any
 
 import pytest
-from helpers.timeline_client import DRAWN, Timeline, error_of, folder_of, get
+from helpers.asking import error_of, get
+from helpers.timeline_client import DRAWN, Timeline
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from traces import draw, write
+from traces import draw, write, write_run
 from werkzeug.test import Client
 
 from tbprof.serving.routes.routes import Application
@@ -21,8 +22,8 @@ SPAN: dict[str, Any] = {"level": 20, "from": 0, "to": 1}
 @pytest.fixture(scope="module")
 def client(tmp_path_factory) -> Client:
     root = tmp_path_factory.mktemp("timelines")
-    write(folder_of(root, "drawn"), DRAWN)
-    folder_of(root, "none")
+    write_run(root, {"host0": DRAWN}, "drawn")
+    write_run(root, {}, "none")
     return Client(Application(Service(str(root))))
 
 
@@ -134,7 +135,7 @@ def test_no_question_makes_a_defect(drawn, caplog, route, texts):
 
 
 def test_version_is_stale_once_the_file_has_changed(tmp_path):
-    folder = folder_of(tmp_path, "run")
+    folder = write_run(tmp_path, {})
     path = write(folder, DRAWN)
     timeline = Timeline(Client(Application(Service(str(tmp_path)))), "run")
     assert timeline.whole().entries

@@ -6,8 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.timeline_client import DRAWN, Timeline, error_of, folder_of, get, index_of
-from traces import write
+from helpers.asking import error_of, get
+from helpers.timeline_client import DRAWN, Timeline, index_of
+from traces import write_run
 from werkzeug.test import Client
 
 from tbprof.serving.routes.routes import Application
@@ -21,11 +22,8 @@ US = 1_000_000
 def logdir(tmp_path_factory, sample_logdir) -> Path:
     root = tmp_path_factory.mktemp("timelines")
     shutil.copytree(sample_logdir, root, dirs_exist_ok=True)
-    write(folder_of(root, "drawn"), DRAWN)
-    for host in ("a.b", "c,d"):
-        two = root / "plugins/profile/two"
-        two.mkdir(exist_ok=True)
-        write(two, DRAWN, host)
+    write_run(root, {"host0": DRAWN}, "drawn")
+    write_run(root, {"a.b": DRAWN, "c,d": DRAWN}, "two")
     return root
 
 

@@ -5,28 +5,19 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from helpers.drawn.small_runs import one_run
 from helpers.promises.sentences import check_sentence, check_sentences
-from traces import draw, write
+from traces import draw
 from traces.every_trace import TRACES, every_trace, opened
 from traces.misread_runs import marked
 from traces.runs import GPU, HOST, RUNS, cpu_steps, gpu_steps
 from xplane.fuzz import mutate
 
 from tbprof._pb import message
-from tbprof.engine.engine import Engine
-from tbprof.storage.logdir import Logdir
 
 HOUR_NS = 3600 * 10**9
 NOW_NS = 1_700_000_000_000_000_000
 SEEDS = range(6)
-
-
-def check(root: Path, hosts: Mapping[str, bytes], **params: str) -> None:
-    folder = root / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
-    for host, content in hosts.items():
-        write(folder, content, host)
-    check_sentences(Engine(Logdir(str(root))), "run", **params)
 
 
 def changed(content: bytes, how: str) -> bytes:
@@ -100,23 +91,24 @@ ODD: dict[str, Mapping[str, bytes]] = {
 
 @pytest.mark.parametrize("hosts", ODD.values(), ids=ODD)
 def test_sentences_over_odd_runs(hosts: Mapping[str, bytes], tmp_path: Path):
-    check(tmp_path, hosts)
+    check_sentences(one_run(tmp_path, **hosts), "run")
 
 
 @pytest.mark.parametrize("run", RUNS)
 def test_sentences_over_drawn_runs(run: str, tmp_path: Path):
-    check(tmp_path, RUNS[run]())
+    check_sentences(one_run(tmp_path, **RUNS[run]()), "run")
 
 
 @pytest.mark.parametrize("how", CHANGES)
 @pytest.mark.parametrize("run", ["launching", "input", "copying", "tpu", "hosts", "sleeping"])
 def test_sentences_over_impossible_times(run: str, how: str, tmp_path: Path):
-    check(tmp_path, {host: changed(content, how) for host, content in RUNS[run]().items()})
+    hosts = {host: changed(content, how) for host, content in RUNS[run]().items()}
+    check_sentences(one_run(tmp_path, **hosts), "run")
 
 
 @pytest.mark.parametrize("marker", ["train", "dense/MatMul:MatMul", "no such event"])
 def test_sentences_over_chosen_steps(marker: str, tmp_path: Path):
-    check(tmp_path, RUNS["hosts"](), marker=marker)
+    check_sentences(one_run(tmp_path, **RUNS["hosts"]()), "run", marker=marker)
 
 
 @every_trace
@@ -134,7 +126,7 @@ def test_sentences_over_damaged_traces(
     random = Random(seed)
     if seed % 2:
         content = content[: random.randrange(len(content))]
-    check(tmp_path, {"h0": mutate(random, content, content[:200])})
+    check_sentences(one_run(tmp_path, h0=mutate(random, content, content[:200])), "run")
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
+from helpers.drawn.small_runs import one_run
 from helpers.tables import columns
-from traces import draw, space_of, write
+from traces import draw, space_of
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, gpu_steps
 
@@ -22,7 +23,6 @@ from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
 
 STEPS = 1
 BOTTLENECKS, ADVICE = 2, 3
@@ -202,15 +202,11 @@ def test_what_gpus_copy_is_the_cause_where_steps_wait_for_that(
     device: str, kind: str, tmp_path: Path
 ):
     """Of steps of 40 a batch takes 4, whose loader left no other event, and copies 6 or 2."""
-    space = gpu_steps(device, f"{'.' * 10}iiii")
-    folder = tmp_path / "plugins" / "profile" / "r"
-    folder.mkdir(parents=True)
-    write(folder, space, "h0")
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, h0=gpu_steps(device, f"{'.' * 10}iiii"))
     for tool in ("overview_page", "input_pipeline_analyzer"):
-        properties = engine.tables(DataRequest("r", tool))[STEPS].properties
+        properties = engine.tables(DataRequest("run", tool))[STEPS].properties
         assert properties["input_cause"] == kind
-    findings = engine.tables(DataRequest("r", "overview_page"))[7]
+    findings = engine.tables(DataRequest("run", "overview_page"))[7]
     ids, details = columns(findings, "id", "detail").values()
     assert ("copies_to_device" in ids) == (kind == "unknown")
     assert ("3 copies" in details[ids.index("input_bound")]) == (kind == "transfer")
@@ -265,8 +261,4 @@ def test_all_pages_name_the_same_cause_with_the_same_figure(
 
 @pytest.mark.parametrize("run", RUNS)
 def test_all_pages_agree_on_drawn_runs(run: str, tmp_path: Path):
-    folder = tmp_path / "plugins" / "profile" / run
-    folder.mkdir(parents=True)
-    for host, content in RUNS[run]().items():
-        write(folder, content, host)
-    check_pages_agree(Engine(Logdir(str(tmp_path))), run)
+    check_pages_agree(one_run(tmp_path, **RUNS[run]()), "run")

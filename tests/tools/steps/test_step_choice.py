@@ -3,16 +3,15 @@
 One column is 1 µs: a step of 40 µs that compiles, then eleven of 4 µs with a kernel of 2 µs.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from traces import draw, write
+from helpers.drawn.small_runs import one_run
+from helpers.payloads import document_of
+from traces import draw
 
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.engine.requests import Body
-from tbprof.storage.logdir import Logdir
 from tbprof.tools.model.datatable import Table
 
 STEPS = 12
@@ -22,8 +21,6 @@ LETTERS = "stuvwxyzSTUV"
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
-    folder = tmp_path / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
     steps = "s" * 40 + "".join(letter * 4 for letter in LETTERS[1:])
     work = "." + "C" * 36 + ".k." + ".ii." * (STEPS - 1)
     kernels = "." * 37 + "mm." + "..nn" * (STEPS - 1)
@@ -37,8 +34,7 @@ def engine(tmp_path: Path) -> Engine:
         stats={letter: {"_r": 1, "step_num": at} for at, letter in enumerate(LETTERS)}
         | {letter: {"kernel_details": "grid:1,1,1 block:1,1,1"} for letter in "mn"},
     )
-    write(folder, trace)
-    return Engine(Logdir(str(tmp_path)))
+    return one_run(tmp_path, host0=trace)
 
 
 def tables(engine: Engine, tool: str, **params: str) -> tuple[Table, ...]:
@@ -100,8 +96,7 @@ def test_pages_agree_on_what_steps_wait_for(engine: Engine):
 
 
 def test_the_pod_marks_them(engine: Engine):
-    body = engine.data(DataRequest("run", "pod_viewer", layout="columns"))
-    steps = json.loads(body.content)["steps"]  # type: ignore[union-attr]
+    steps = document_of(engine, "run", "pod_viewer", layout="columns")["steps"]
     assert steps["is_outlier"] == [True] + [False] * 11
     assert steps["outlier_cause"][0].endswith("compilation")
     assert not any(steps["outlier_cause"][1:])
@@ -109,8 +104,6 @@ def test_the_pod_marks_them(engine: Engine):
 
 def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
     """Each 5th step saves for 25 of its 30 µs, the 8th compiles for as long."""
-    folder = tmp_path / "plugins" / "profile" / "run"
-    folder.mkdir(parents=True)
     letters = "stuvwxyzSTUVWXYZ"
     slow = {4: "P", 9: "P", 14: "P", 7: "C"}
     steps = "".join(letter * (30 if at in slow else 4) for at, letter in enumerate(letters))
@@ -128,14 +121,12 @@ def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
         stats={letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)}
         | {"n": {"kernel_details": "grid:1,1,1 block:1,1,1"}},
     )
-    write(folder, trace)
-    engine = Engine(Logdir(str(tmp_path)))
+    engine = one_run(tmp_path, host0=trace)
     overview = tables(engine, "overview_page")
     said = overview[1].column("outlierCause").cells()
     pipeline = tables(engine, "input_pipeline_analyzer")[1].column("outlierCause").cells()
-    body = engine.data(DataRequest("run", "pod_viewer", layout="columns"))
-    assert isinstance(body, Body)
-    assert said == pipeline == json.loads(body.content)["steps"]["outlier_cause"]
+    pod = document_of(engine, "run", "pod_viewer", layout="columns")
+    assert said == pipeline == pod["steps"]["outlier_cause"]
     assert [at for at, text in enumerate(said) if text] == sorted(slow)
     saves = "most of it time that no op covers: save (train.py:9); this recurs in every 5th step"
     assert all(str(said[at]).endswith(saves) for at in (4, 9, 14))

@@ -1,19 +1,27 @@
 """Questions to routes, and their errors."""
 
 import json
+from typing import Any
 from urllib.parse import urlencode
+
+from werkzeug.test import Client, TestResponse
 
 BASE = "/data/plugin/profile/"
 
 
-def get(client, route, headers=None, **parameters):
+def get(
+    client: Client, route: str, headers: dict[str, str] | None = None, **parameters: Any
+) -> Any:
+    """The answer of a route."""
     query = urlencode(parameters, doseq=True)
     return client.get(f"{BASE}{route}?{query}", headers=headers)
 
 
-def error_of(response) -> tuple[int, str]:
+def error_of(response: TestResponse) -> tuple[int, str]:
+    """(status, code) of an answer that keeps the form of errors."""
     body = json.loads(response.data)
     assert set(body) == {"error"}
     assert set(body["error"]) == {"code", "message", "hint"}
     assert "Traceback" not in body["error"]["message"] + body["error"]["hint"]
+    assert response.headers["Cache-Control"] == "no-store"
     return response.status_code, body["error"]["code"]
