@@ -1,6 +1,7 @@
 """Questions to routes, and their errors."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ BASE = "/data/plugin/profile/"
 
 
 def get(
-    client: Client, route: str, headers: dict[str, str] | None = None, **parameters: Any
+    client: Client, route: str, headers: Mapping[str, str] | None = None, **parameters: Any
 ) -> Any:
     """The answer of a route."""
     query = urlencode(parameters, doseq=True)

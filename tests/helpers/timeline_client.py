@@ -1,11 +1,12 @@
 """Asks a server for timelines as the page does."""
 
 import json
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
 from traces import draw
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import Client
 
 from helpers.asking import get
 from helpers.tile_reader import Tiles, read_tiles
@@ -73,9 +74,7 @@ class Timeline:
         self.index = index_of(client, run, **more)
         self.which = {"run": run, **{key: self.index[key] for key in ("host", "part", "version")}}
 
-    def get(
-        self, route: str, headers: dict[str, str] | None = None, **parameters: Any
-    ) -> TestResponse:
+    def get(self, route: str, headers: Mapping[str, str] | None = None, **parameters: Any) -> Any:
         """The answer of a route below `timeline_`."""
         return get(self.client, f"timeline_{route}", headers, **{**self.which, **parameters})
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
@@ -72,7 +73,9 @@ def test_programs_of_a_run_are_listed_as_text(client):
 
 def test_a_graph_as_html_is_a_page_that_opens_it(client):
     name = 'a"><b>'
-    chosen = {"run": "jax_cpu_training", "tag": "graph_viewer", "node_name": name}
+    chosen: dict[str, Any] = {
+        "run": "jax_cpu_training", "tag": "graph_viewer", "node_name": name,
+    }  # fmt: skip
     page = get(client, "data", **chosen, format="html", type="graph", program_id="26")
     assert (page.status_code, page.mimetype) == (200, "text/html")
     [link] = re.findall('href="([^"]*)"', page.text)
