@@ -1,13 +1,11 @@
 """Who may use a server that other machines can reach: see tbprof/serving/access.py."""
 
-import http.client
 import json
 import logging
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from helpers.patience import PATIENCE_S
-from helpers.started.own_server import own_server
+from helpers.started.own_server import ask_port, own_server
 
 from tbprof import cli
 from tbprof.base.errors import BadRequest
@@ -31,14 +29,9 @@ def port(sample_logdir):
         yield port
 
 
-def ask(port, path, headers=None, method="GET", body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
-        connection.request(method, path, body, headers or {})
-        response = connection.getresponse()
-        return response.status, dict(response.getheaders()), response.read().decode()
-    finally:
-        connection.close()
+def ask(*request, **more):
+    status, headers, body = ask_port(*request, **more)
+    return status, headers, body.decode()
 
 
 def cookie_of(headers):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from helpers.patience import PATIENCE_S
-from helpers.started.own_server import own_server
+from helpers.started.own_server import ask_port, own_server
 
 from tbprof.serving import service, standalone
 from tbprof.serving.standalone import CannotListen, make_standalone
@@ -20,18 +20,8 @@ def port(sample_logdir):
         yield port
 
 
-def ask(port, path, host=None, method="GET"):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
-        connection.request(method, path, headers={"Host": host} if host is not None else {})
-        response = connection.getresponse()
-        return response.status, dict(response.getheaders()), response.read()
-    finally:
-        connection.close()
-
-
 def test_serves_the_routes_of_the_plugin(port):
-    status, headers, body = ask(port, "/data/plugin/profile/runs")
+    status, headers, body = ask_port(port, "/data/plugin/profile/runs")
     assert status == 200
     assert json.loads(body) == [
         "tensorflow_input_bound", "tensorflow_cpu_training", "jax_cpu_training"
@@ -49,14 +39,14 @@ def test_serves_the_routes_of_the_plugin(port):
     ],
 )
 def test_leads_to_the_page_relatively(port, path, location):
-    status, headers, _ = ask(port, path)
+    status, headers, _ = ask_port(port, path)
     assert (status, headers["Location"]) == (302, location)
-    assert ask(port, "/data/plugin/profile/index.html")[0] == 200
+    assert ask_port(port, "/data/plugin/profile/index.html")[0] == 200
 
 
 def test_other_paths_are_errors_in_our_form(port):
     for path in ("/x", "/data/plugin/other/runs", "/data", "//runs", "/favicon.ico"):
-        status, _, body = ask(port, path)
+        status, _, body = ask_port(port, path)
         assert (status, json.loads(body)["error"]["code"]) == (404, "not_found")
 
 
@@ -68,7 +58,7 @@ def test_other_paths_are_errors_in_our_form(port):
     ],
 )  # fmt: skip
 def test_known_host_names_are_answered(port, host):
-    assert ask(port, "/data/plugin/profile/version", host)[0] == 200
+    assert ask_port(port, "/data/plugin/profile/version", {"Host": host})[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -80,13 +70,13 @@ def test_known_host_names_are_answered(port, host):
 )  # fmt: skip
 def test_names_that_others_point_here_are_refused(port, host):
     for path in ("/data/plugin/profile/runs", "/", "/nope"):
-        status, _, body = ask(port, path, host)
+        status, _, body = ask_port(port, path, {"Host": host})
         assert (status, json.loads(body)["error"]["code"]) == (400, "bad_host")
 
 
 def test_any_host_name_can_be_allowed(sample_logdir):
     with own_server(str(sample_logdir), "*") as port:
-        assert ask(port, "/data/plugin/profile/version", "any.example")[0] == 200
+        assert ask_port(port, "/data/plugin/profile/version", {"Host": "any.example"})[0] == 200
 
 
 def test_taken_port_is_an_error_of_ours():
@@ -151,7 +141,7 @@ def test_the_engine_is_loaded_before_a_page_is_opened(sample_logdir, monkeypatch
 
 def test_a_body_without_a_length_is_bounded(port):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    _, _, config = ask(port, "/data/plugin/profile/config")
+    _, _, config = ask_port(port, "/data/plugin/profile/config")
     token = json.loads(config)["capture"]["token"]
     connection.request(
         "POST",

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from helpers.asking import BASE, error_of
 from helpers.patience import PATIENCE_S
-from helpers.started.own_server import own_server
+from helpers.started.own_server import ask_port, own_server
 from serving.test_plugin import install_tbprof, tensorboard
 from traces import draw, listed, write_run
 from werkzeug.test import Client
@@ -160,10 +160,7 @@ def test_clients_that_leave_do_not_break_the_server(server, caplog):
                 left.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n"
                              % (LARGE.encode(), packing))  # fmt: skip
                 assert left.recv(1000).startswith(b"HTTP/1.")
-        connection = http.client.HTTPConnection("127.0.0.1", server, timeout=PATIENCE_S)
-        connection.request("GET", LARGE)
-        whole = json.load(connection.getresponse())
-        connection.close()
+        whole = json.loads(ask_port(server, LARGE)[2])
     assert whole["metadata"]["hosts"][0]["events"] == 120_000
     assert "Traceback" not in caplog.text
 

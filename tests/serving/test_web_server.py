@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import pytest
 from helpers.drawn.small_runs import CPU_TRACE, GPU_TRACE, KERNELS, OPS
 from helpers.patience import PATIENCE_S, until
-from helpers.started.own_server import own_server, running
+from helpers.started.own_server import ask_port, own_server, running
 from helpers.started.planted_workers import Plant
 from traces import write_run
 
@@ -27,13 +27,8 @@ ROUTES = "/data/plugin/profile/"
 
 
 def get(port: int, path: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-    finally:
-        connection.close()
+    status, _, body = ask_port(port, path)
+    return status, body
 
 
 def handlers() -> int:

@@ -1,6 +1,5 @@
 """Timelines over real connections: many at once, and some that are given up."""
 
-import http.client
 import json
 import logging
 import shutil
@@ -14,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 from helpers.patience import PATIENCE_S, until
-from helpers.started.own_server import own_server
+from helpers.started.own_server import ask_port, own_server
 from helpers.tile_reader import read_tiles
 
 from tbprof.engine.timelines.timeline_cache import TimelineCache
@@ -34,13 +33,8 @@ def port(tmp_path: Path, sample_logdir: Path) -> Iterator[int]:
 
 
 def ask(port: int, route: str, **parameters: Any) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
-        connection.request("GET", f"{BASE}{route}?{urlencode({'run': RUN, **parameters})}")
-        response = connection.getresponse()
-        return response.status, response.read()
-    finally:
-        connection.close()
+    status, _, body = ask_port(port, f"{BASE}{route}?{urlencode({'run': RUN, **parameters})}")
+    return status, body
 
 
 def index_of(port: int) -> dict[str, Any]:
