@@ -8,6 +8,7 @@ import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from traces import draw, write
@@ -309,22 +310,16 @@ def test_a_function_is_imported_when_it_is_called_or_loaded(
 
 
 def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[str] = []
-
-    def compile_(pattern: str, flags: int) -> re.Pattern[str]:
-        compiled.append(pattern)
-        return real(pattern, flags)
-
-    real = re.compile
+    compile_ = Mock(wraps=re.compile)
     monkeypatch.setattr("tbprof.base.lazy.re.compile", compile_)
     word = regex("(?P<first>[a-z])[a-z]*", re.IGNORECASE)
-    assert compiled == []
+    compile_.assert_not_called()
     found = word.match("Word 1")
     assert found is not None
     assert found["first"] == "W"
     assert word.fullmatch("Word 1") is None
     assert word.match("1") is None
-    assert compiled == [word.pattern]
+    compile_.assert_called_once_with(word.pattern, re.IGNORECASE)
 
 
 def test_a_server_compiles_regular_expressions_ahead_of_time(

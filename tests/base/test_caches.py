@@ -1,8 +1,10 @@
 """Values are computed once, also by threads side by side, and the latest are kept."""
 
+import itertools
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
 
@@ -10,32 +12,30 @@ from tbprof.base.caches import LatestCache, OnceCache
 
 
 def test_a_value_is_found_once_and_again_after_clear() -> None:
-    cache, asked = OnceCache(), []
-
-    def find() -> int:
-        asked.append(1)
-        return len(asked)
-
+    cache, find = OnceCache(), itertools.count(1).__next__
     assert [cache.get_or_compute("a", find), cache.get_or_compute("a", find)] == [1, 1]
     cache.clear()
     assert cache.get_or_compute("a", find) == 2
 
 
 def test_threads_that_ask_at_the_same_time_share_one_value() -> None:
-    cache, asked, ready = OnceCache(), [], threading.Barrier(4)
+    check_threads_share_one_value(OnceCache())
+
+
+def check_threads_share_one_value(cache: OnceCache | LatestCache[str, object]) -> None:
+    asked, ready = [], threading.Barrier(4)
 
     def find() -> object:
         asked.append(1)
         time.sleep(0.02)
         return object()
 
-    def ask() -> object:
+    def ask(_: int) -> object:
         ready.wait()
         return cache.get_or_compute("a", find)
 
     with ThreadPoolExecutor(4) as pool:
-        found = {pool.submit(ask) for _ in range(4)}
-    assert len({id(future.result()) for future in found}) == len(asked) == 1
+        assert len({id(value) for value in pool.map(ask, range(4))}) == len(asked) == 1
 
 
 def test_a_value_may_need_another_and_a_failure_is_tried_again() -> None:
@@ -62,16 +62,11 @@ def test_a_weak_value_is_shared_while_someone_uses_it() -> None:
 
 
 def test_a_weak_value_goes_with_its_last_user() -> None:
-    cache, found = OnceCache(), []
-
-    def find() -> Value:
-        found.append(1)
-        return Value()
-
+    cache, find = OnceCache(), Mock(side_effect=lambda: Value())
     value = cache.get_or_compute("a", find, is_weak=True)
     del value
     cache.get_or_compute("a", find, is_weak=True)
-    assert len(found) == 2
+    assert find.call_count == 2
 
 
 def test_the_least_recently_used_value_goes_first() -> None:
@@ -94,20 +89,7 @@ def test_the_bytes_of_all_values_are_bounded_and_the_last_one_stays() -> None:
 
 def test_threads_that_ask_for_one_of_the_latest_share_its_computation() -> None:
     cache: LatestCache[str, object] = LatestCache(2, 100)
-    asked, ready = [], threading.Barrier(4)
-
-    def compute() -> object:
-        asked.append(1)
-        time.sleep(0.02)
-        return object()
-
-    def ask() -> object:
-        ready.wait()
-        return cache.get_or_compute("a", compute)
-
-    with ThreadPoolExecutor(4) as pool:
-        found = {pool.submit(ask) for _ in range(4)}
-    assert len({id(future.result()) for future in found}) == len(asked) == 1
+    check_threads_share_one_value(cache)
     with pytest.raises(ZeroDivisionError):
         cache.get_or_compute("b", lambda: 1 // 0)
     assert cache.get_or_compute("b", lambda: 3) == 3

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import DEFAULT, Mock
 
 import pytest
-from helpers.drawn.replaced_parts import replace_part
+from helpers.drawn.replaced_parts import before_part, replace_part
 from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS, one_run
 from helpers.patience import PATIENCE_S
 from helpers.payloads import body_of, content_of
@@ -109,18 +110,22 @@ def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, coun
     assert counts == before
 
 
+def answering() -> Mock:
+    """Answers requests with nothing, and knows them."""
+    return Mock(return_value=Body(b"", "application/json"))
+
+
+def asked_of(data: Mock) -> list[DataRequest]:
+    return [call.args[0] for call in data.call_args_list]
+
+
 def test_what_is_prepared_is_what_pages_and_scripts_request(logdir: Path):
-    asked: list[DataRequest] = []
-
-    def data(request: DataRequest) -> Body:
-        asked.append(request)
-        return Body(b"", "application/json")
-
+    data = answering()
     run = Logdir(str(logdir)).run("gpu")
     ahead = LookAhead(data, lambda *_: None, lambda: None)
     ahead.start(run, run.files)
     ahead.wait()
-    chosen = {(one.tag, one.layout): one.params for one in asked}
+    chosen = {(one.tag, one.layout): one.params for one in asked_of(data)}
     assert chosen["roofline_model", "columns"] == {"per": "op", "feeds": "1"}
     assert chosen["roofline_model", "rows"] == {}
     assert chosen.keys() == {
@@ -134,29 +139,20 @@ def test_what_is_prepared_is_what_pages_and_scripts_request(logdir: Path):
 def test_the_first_page_is_sent_before_others_are_prepared(
     logdir: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    asked, is_sent = list[DataRequest](), threading.Event()
-
-    def data(request: DataRequest) -> Body:
-        asked.append(request)
-        return Body(b"", "application/json")
-
+    data, is_sent = answering(), threading.Event()
     monkeypatch.setattr(look_ahead, "sleep", lambda _: is_sent.wait())
     run = Logdir(str(logdir)).run("gpu")
     ahead = LookAhead(data, lambda *_: None, lambda: None)
     ahead.start(run, run.files)
-    assert not asked
+    data.assert_not_called()
     is_sent.set()
     ahead.wait()
-    assert asked
+    data.assert_called()
 
 
 def test_pages_are_prepared_while_no_request_waits(logdir: Path):
     engine = Engine(Logdir(str(logdir)), background=True)
-    asked, is_waiting = list[DataRequest](), threading.Event()
-
-    def data(request: DataRequest) -> Body:
-        asked.append(request)
-        return Body(b"", "application/json")
+    data, is_waiting = answering(), threading.Event()
 
     def until_idle() -> None:
         is_waiting.set()
@@ -167,9 +163,9 @@ def test_pages_are_prepared_while_no_request_waits(logdir: Path):
     with engine._progress.request("other", OPS, run.files):
         ahead.start(run, run.files)
         is_waiting.wait()
-        assert not asked
+        data.assert_not_called()
     ahead.wait()
-    assert asked
+    data.assert_called()
 
 
 ENTRIES = Path(__file__).resolve().parents[2] / "frontend/src/tools"
@@ -200,18 +196,13 @@ def test_preparing_others_survives_what_they_lack_and_their_defects(
 def test_of_many_hosts_only_what_pages_request_is_prepared(
     logdir: Path, hosts: int, layouts: set[str]
 ):
-    asked = list[DataRequest]()
-
-    def data(request: DataRequest) -> Body:
-        asked.append(request)
-        return Body(b"", "application/json")
-
+    data = answering()
     run = Logdir(str(logdir)).run("gpu")
     ahead = LookAhead(data, lambda *_: None, lambda: None)
     ahead.start(run, [replace(run.files[0], host=f"h{number}") for number in range(hosts)])
     ahead.wait()
-    assert {request.layout for request in asked} == layouts
-    assert all(len(request.hosts) == hosts for request in asked)
+    assert {request.layout for request in asked_of(data)} == layouts
+    assert all(len(request.hosts) == hosts for request in asked_of(data))
 
 
 def test_each_file_of_many_hosts_is_opened_once_for_all_pages(
@@ -242,13 +233,8 @@ def test_each_file_of_many_hosts_is_opened_once_for_all_pages(
 
 
 def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
-    release, asked = threading.Event(), list[DataRequest]()
-
-    def data(request: DataRequest) -> Body:
-        asked.append(request)
-        release.wait()
-        return Body(b"", "application/json")
-
+    release, data = threading.Event(), answering()
+    data.side_effect = lambda _: release.wait() and DEFAULT
     run = Logdir(str(logdir)).run("gpu")
     choices = [[replace(run.files[0], host=f"h{number}", url=str(number))] for number in range(300)]
     ahead = LookAhead(data, lambda *_: None, lambda: None)
@@ -259,7 +245,7 @@ def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
     release.set()
     ahead.wait()
     # The first, which was begun, and the latest.
-    prepared = dict.fromkeys(request.hosts[0] for request in asked)
+    prepared = dict.fromkeys(request.hosts[0] for request in asked_of(data))
     assert len(prepared) <= 5
     assert {"h299", "h298", "h297", "h296"} <= prepared.keys()
     assert len(ahead._prepared) <= 256
@@ -291,18 +277,10 @@ def test_memory_is_bounded_and_keeps_the_latest(engine: Engine, monkeypatch: pyt
 
 def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     seen: list[dict[str, Any]] = []
-
-    def watched(name: str):
-        kind = PARTS[name]
-
-        def compute(*arguments):
-            seen.append(engine.progress("cpu", "tensorflow_stats^"))
-            return kind.compute(*arguments)
-
-        return compute
-
     for name in list(PARTS):
-        replace_part(monkeypatch, name, compute=watched(name))
+        before_part(
+            monkeypatch, name, lambda: seen.append(engine.progress("cpu", "tensorflow_stats^"))
+        )
     idle = {"state": "idle", "text": "", "done": 0, "total": 0, "share": 0.0}
     assert engine.progress("cpu", OPS) == idle
     engine.data(DataRequest("cpu", "tensorflow_stats"))
@@ -327,13 +305,8 @@ def test_parts_of_large_files_are_computed_side_by_side(
 ):
     threads: set[int] = set()
     monkeypatch.setattr(summary_cache, "_SMALL", least)
-    for name, kind in list(PARTS.items()):
-
-        def compute(*arguments, kind=kind):
-            threads.add(threading.get_ident())
-            return kind.compute(*arguments)
-
-        replace_part(monkeypatch, name, compute=compute)
+    for name in list(PARTS):
+        before_part(monkeypatch, name, lambda: threads.add(threading.get_ident()))
     engine.data(DataRequest("cpu", OPS))
     assert (threads == {threading.get_ident()}) is not is_side_by_side
 
@@ -341,13 +314,7 @@ def test_parts_of_large_files_are_computed_side_by_side(
 def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     seen: list[Any] = []
     monkeypatch.setattr(summary_cache, "_SMALL_HOSTS_AT_ONCE", 1)
-    kind = PARTS["ops"]
-
-    def compute(*arguments):
-        seen.append(engine.progress("gpu", OPS))
-        return kind.compute(*arguments)
-
-    replace_part(monkeypatch, "ops", compute=compute)
+    before_part(monkeypatch, "ops", lambda: seen.append(engine.progress("gpu", OPS)))
     engine.data(DataRequest("gpu", OPS))
     assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]
     assert [one["text"] for one in seen] == [
@@ -381,14 +348,8 @@ def test_progress_tells_how_the_hosts_of_a_run_are_listed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ):
     seen: list[Any] = []
-    kind = PARTS["outline"]
-
-    def compute(*arguments):
-        seen.append(engine.progress("gpu", OPS))
-        return kind.compute(*arguments)
-
     monkeypatch.setattr(summary_cache, "_SMALL_HOSTS_AT_ONCE", 1)
-    replace_part(monkeypatch, "outline", compute=compute)
+    before_part(monkeypatch, "outline", lambda: seen.append(engine.progress("gpu", OPS)))
     engine.session("gpu")
     assert [one["text"] for one in seen] == [
         "reading the index of h0: 0 of 2 hosts done", "reading the index of h1: 1 of 2 hosts done"

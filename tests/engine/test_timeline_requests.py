@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import orjson
 import pytest
@@ -86,22 +87,16 @@ def test_a_search_for_a_name_does_not_open_the_file(asked: Asked, monkeypatch: p
 def test_flows_are_indexed_once_and_let_go_when_others_need_the_room(
     asked: Asked, monkeypatch: pytest.MonkeyPatch
 ):
-    made = []
-    index = flow_index._index
-
-    def counted(opened: object) -> flow_index.FlowIndex:
-        made.append(opened)
-        return index(opened)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(flow_index, "_index", counted)
+    index = Mock(wraps=flow_index._index)
+    monkeypatch.setattr(flow_index, "_index", index)
     timeline = asked.timeline
     with ThreadPoolExecutor(4) as pool:
         answers = set(pool.map(timeline.flows, [0] * 8))
-    assert len(made) == 1
+    assert index.call_count == 1
     assert len(answers) == 1
     asked.timelines._answers.put("other", None, 1 << 40)
     assert timeline.flows(0) in answers
-    assert len(made) == 2
+    assert index.call_count == 2
 
 
 def test_the_index_is_made_once(asked: Asked):

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from helpers.drawn.replaced_parts import replace_part
+from helpers.drawn.replaced_parts import before_part
 from helpers.drawn.small_runs import GPU_TRACE, OPS
 from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
@@ -15,7 +15,6 @@ from traces import write_run
 from tbprof.base.process.waiting import Abandoned, awaited_while, check_awaited
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.hosts.summary_cache import SummaryCache
-from tbprof.engine.parts import PARTS
 from tbprof.serving.clients import is_connected
 from tbprof.storage.logdir import Logdir
 
@@ -84,12 +83,10 @@ def test_a_server_leaves_the_hosts_of_a_client_that_has_gone(
     logdir: Path, begun: list[str], monkeypatch: pytest.MonkeyPatch
 ):
     is_begun, may_go_on, is_left = threading.Event(), threading.Event(), threading.Event()
-    kind = PARTS["ops"]
 
-    def compute(*arguments):
+    def hold() -> None:
         is_begun.set()
         assert may_go_on.wait(PATIENCE_S)
-        return kind.compute(*arguments)
 
     def check() -> None:
         with pytest.raises(Abandoned):
@@ -97,7 +94,7 @@ def test_a_server_leaves_the_hosts_of_a_client_that_has_gone(
         is_left.set()
         raise Abandoned("")
 
-    replace_part(monkeypatch, "ops", compute=compute)
+    before_part(monkeypatch, "ops", hold)
     monkeypatch.setattr("tbprof.engine.run_parts.check_awaited", check)
     with own_server(str(logdir)) as port:
         client = http.client.HTTPConnection("127.0.0.1", port)

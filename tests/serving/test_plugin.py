@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from helpers.patience import PATIENCE_S, until
@@ -285,13 +286,7 @@ def test_loaded_plugin_of_the_name_counts_too():
 
 
 def test_finding_the_owner_takes_one_look_at_the_entry_points(monkeypatch):
-    looks = []
-    entry_points = metadata.entry_points
-
-    def looked(**which):
-        looks.append(which)
-        return entry_points(**which)
-
-    monkeypatch.setattr(metadata, "entry_points", looked)
+    look = Mock(wraps=metadata.entry_points)
+    monkeypatch.setattr(metadata, "entry_points", look)
     name_owner({})
-    assert looks == [{"group": "tensorboard_plugins"}]
+    look.assert_called_once_with(group="tensorboard_plugins")

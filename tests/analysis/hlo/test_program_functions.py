@@ -1,6 +1,7 @@
 """Functions of one name are told apart by where they are written."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from traces import draw, space_of
@@ -149,13 +150,8 @@ def test_a_program_is_read_once_for_all_hosts(monkeypatch: pytest.MonkeyPatch):
     program = Program()
     program.name("jit_step", 7)
     program.add("shared.1", "add", "f32[8]", op="jit(step)/add")
-    read: list[bytes] = []
-
-    def index(blob: bytes) -> ProgramIndex:
-        read.append(blob)
-        return ProgramIndex(blob)
-
-    monkeypatch.setattr(module_, "ProgramIndex", index)
+    read = Mock(wraps=ProgramIndex)
+    monkeypatch.setattr(module_, "ProgramIndex", read)
     for _ in range(3):
         space = space_of(
             draw(
@@ -167,4 +163,4 @@ def test_a_program_is_read_once_for_all_hosts(monkeypatch: pytest.MonkeyPatch):
         programs = Programs(space)
         assert programs.op_name(7, "", "shared.1") == "jit(step)/add:"
         assert programs.op_type(7, "", "shared.1") == "add"
-    assert read == [program.bytes()]
+    read.assert_called_once_with(program.bytes())

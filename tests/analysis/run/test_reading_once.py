@@ -1,8 +1,8 @@
 """What many analyses of a host ask for is found once."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import Mock, create_autospec
 
 import pytest
 from traces import draw, space_of
@@ -25,43 +25,38 @@ CORE = draw(
 
 
 @pytest.fixture
-def count(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Counter[str]]:
-    calls: Counter[str] = Counter()
+def watch(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str], Mock]:
+    """Makes a function or method count its calls."""
 
-    def watch(owner: Any, name: str) -> Counter[str]:
+    def watched(owner: Any, name: str) -> Mock:
         function = getattr(owner, name)
+        mock: Mock = create_autospec(function, side_effect=function)
+        monkeypatch.setattr(owner, name, mock)
+        return mock
 
-        def counted(*arguments: Any) -> Any:
-            calls[name] += 1
-            return function(*arguments)
-
-        monkeypatch.setattr(owner, name, counted)
-        return calls
-
-    return watch
+    return watched
 
 
-def test_steps_of_a_file_without_host_threads_are_found_once(count):
-    calls = count(step_finding, "_find_step_layers")
+def test_steps_of_a_file_without_host_threads_are_found_once(watch):
+    find = watch(step_finding, "_find_step_layers")
     space = space_of(CORE)
     programs = Programs(space)
     assert find_steps(space, programs).number.tolist() == [1, 2]
     find_idle_time(space, programs, find_single_ops(space, programs))
     assert find_steps(space, programs).number.tolist() == [1, 2]
-    assert calls == {"_find_step_layers": 1}
+    assert find.call_count == 1
 
 
-def test_the_kinds_of_a_core_are_found_once_by_whatever_lines_it_has(count):
-    calls = count(tpu_kinds, "_find")
+def test_the_kinds_of_a_core_are_found_once_by_whatever_lines_it_has(watch):
+    find = watch(tpu_kinds, "_find")
     [plane] = space_of(CORE).planes
     both = find_tpu_kinds(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
     assert both is find_tpu_kinds(plane, names.XLA_OPS_LINE)
-    assert calls == {"_find": 1}
+    assert find.call_count == 1
 
 
-def test_the_stats_of_a_few_types_are_read_in_one_pass_and_their_texts_once(count):
-    calls = count(StatReader, "_decode")
-    count(StatReader, "text_ids")
+def test_the_stats_of_a_few_types_are_read_in_one_pass_and_their_texts_once(watch):
+    decode, text_ids = watch(StatReader, "_decode"), watch(StatReader, "text_ids")
     trace = draw({"/device:TPU:0": "XLA Ops |a"}, names={"a": "%a.1 = f32[] add()"},
                  type_stats={"a": {"hlo_category": "add", "tf_op": "x/Add:Add"}})  # fmt: skip
     [plane] = space_of(trace).planes
@@ -69,4 +64,4 @@ def test_the_stats_of_a_few_types_are_read_in_one_pass_and_their_texts_once(coun
         [column] = plane.types.stats([wanted]).values()
         assert column.texts() is column.texts()
     # No type has flops or bytes: they are one column.
-    assert calls == {"_decode": 1, "text_ids": 3}
+    assert (decode.call_count, text_ids.call_count) == (1, 3)

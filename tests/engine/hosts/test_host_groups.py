@@ -1,25 +1,24 @@
 """Large parts of neighboring hosts are merged as they arrive, and pages are the same."""
 
-from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 from random import Random
-from typing import cast
+from unittest.mock import Mock
 
 import pytest
+from helpers.drawn.replaced_parts import replace_part
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
 from helpers.payloads import content_of
 from traces import draw, write_run
 
-from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.analysis.ops.op_metrics import merge_op_metrics
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import NoData, TbprofError
-from tbprof.base.records import replace
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.hosts import host_groups
 from tbprof.engine.hosts.host_groups import HostGroups
 from tbprof.engine.hosts.summary_cache import SummaryCache
-from tbprof.engine.parts import PARTS, PartKind, part_keys
+from tbprof.engine.parts import part_keys
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
@@ -99,20 +98,14 @@ def test_a_second_page_merges_nothing_again(
     logdir: Logdir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_groups, "GROUP", 3)
-    merged: list[int] = []
-
-    def counted(parts: Sequence[OpMetrics]) -> OpMetrics:
-        merged.append(len(parts))
-        return merge_op_metrics(parts)
-
-    ops = replace(PARTS["ops"], merge=counted)
-    monkeypatch.setitem(cast("dict[str, PartKind]", PARTS), "ops", ops)
+    merge = Mock(wraps=merge_op_metrics)
+    replace_part(monkeypatch, "ops", merge=merge)
     engine = Engine(logdir)
-    engine.data(DataRequest("many", "framework_op_stats"))
-    assert sorted(merged) == [2, 3]
-    engine.data(DataRequest("many", "overview_page"))
-    assert sorted(merged) == [2, 3]
-    engine.data(DataRequest("many", "framework_op_stats", ("h3", "h4", "h5")))
-    assert sorted(merged) == [2, 3]
-    engine.data(DataRequest("many", "framework_op_stats", ("h4", "h5", "h6")))
-    assert sorted(merged) == [2, 3, 3]
+    for tool, hosts, merged in (
+        ("framework_op_stats", (), [2, 3]),
+        ("overview_page", (), [2, 3]),
+        ("framework_op_stats", ("h3", "h4", "h5"), [2, 3]),
+        ("framework_op_stats", ("h4", "h5", "h6"), [2, 3, 3]),
+    ):
+        engine.data(DataRequest("many", tool, hosts))
+        assert sorted(len(call.args[0]) for call in merge.call_args_list) == merged

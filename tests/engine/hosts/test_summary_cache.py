@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from helpers.drawn.counted_parts import TRACE, Counting, keys, same
@@ -145,21 +146,15 @@ def test_a_host_opens_its_file_once_for_all_parts(
     tmp_path: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ):
     """Even where other hosts, at the same time, fill the few places for open files."""
-    opened: Counter[str] = Counter()
-    read = read_space
-
-    def reading(path: Path, name: str) -> object:
-        opened[str(path)] += 1
-        return read(path, name)
-
-    monkeypatch.setattr(space_pool, "read_space", reading)
+    read = Mock(wraps=read_space)
+    monkeypatch.setattr(space_pool, "read_space", read)
     for number in range(8):
         write(tmp_path, TRACE, f"h{number}")
     run = next(iter(Logdir(str(tmp_path)).runs().values()))
     cache = SummaryCache(None)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda one: cache.parts(one, keys(*PARTS)), run.files))
-    assert set(opened.values()) == {1}
+    assert set(Counter(call.args[0] for call in read.call_args_list).values()) == {1}
 
 
 def test_closed_files_are_freed_without_collecting_garbage(

@@ -3,18 +3,14 @@
 import math
 import threading
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 from traces import draw
 
-from helpers.drawn.replaced_parts import replace_part
-from tbprof.engine import parts as parts_module
-from tbprof.engine.parts import (
-    PARTS,
-    PartKey,
-    part_keys,
-)
+from helpers.drawn.replaced_parts import before_part, replace_part
+from tbprof.engine.parts import PARTS, PartKey, part_keys
 
 TRACE = draw(
     {"/host:CPU": "t |aaaa", "/device:GPU:0": "Stream #1 |k"},
@@ -38,14 +34,12 @@ class Counting:
             self.replace(name)
 
     def replace(self, name: str, version: int | None = None) -> None:
-        kind = parts_module.PARTS[name]
+        before_part(self._patch, name, partial(self._count, name))
+        replace_part(self._patch, name, version=version or PARTS[name].version)
 
-        def compute(space: object, programs: object, *values: str) -> object:
-            with self._lock:
-                self.counts[name] += 1
-            return kind.compute(space, programs, *values)
-
-        replace_part(self._patch, name, compute=compute, version=version or kind.version)
+    def _count(self, name: str) -> None:
+        with self._lock:
+            self.counts[name] += 1
 
 
 def same(one: object, other: object) -> bool:

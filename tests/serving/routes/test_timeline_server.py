@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 from urllib.parse import urlencode
 
 import pytest
@@ -47,19 +48,13 @@ def index_of(port: int) -> dict[str, Any]:
 def test_threads_that_ask_for_a_fresh_trace_share_one_build(
     port: int, monkeypatch: pytest.MonkeyPatch
 ):
-    builds = []
-    build = TimelineCache._build
-
-    def counted(self: TimelineCache, *args: Any) -> Any:
-        builds.append(args[1])
-        return build(self, *args)
-
-    monkeypatch.setattr(TimelineCache, "_build", counted)
+    build = create_autospec(TimelineCache._build, side_effect=TimelineCache._build)
+    monkeypatch.setattr(TimelineCache, "_build", build)
     with ThreadPoolExecutor(32) as pool:
         answers = list(pool.map(lambda _: ask(port, "timeline"), range(32)))
     assert {status for status, _ in answers} == {200}
     assert len({body for _, body in answers}) == 1
-    assert builds == ["events"]
+    assert [call.args[2] for call in build.call_args_list] == ["events"]
     index = json.loads(answers[0][1])
     which = {key: index[key] for key in ("host", "part", "version")}
     rows = sum(index["tracks"]["rows"])
@@ -73,7 +68,7 @@ def test_threads_that_ask_for_a_fresh_trace_share_one_build(
         found = list(pool.map(tile, range(256)))
     assert {status for status, _ in found} == {200}
     assert [body for _, body in found] == [tile(number)[1] for number in range(256)]
-    assert builds == ["events"]
+    assert [call.args[2] for call in build.call_args_list] == ["events"]
 
 
 def test_tiles_of_a_server_that_was_restarted_are_the_same(tmp_path: Path, sample_logdir: Path):
