@@ -18,3 +18,13 @@ def rows(table: Table) -> list[tuple[Any, ...]]:
 
 def ids(table: Table) -> list[str]:
     return [column.id for column in table.columns]
+
+
+def records(table: Table) -> list[dict[str, Any]]:
+    """The rows by column."""
+    return [dict(zip(ids(table), row, strict=True)) for row in rows(table)]
+
+
+def pairs(table: Table, key: str, value: str) -> dict[Any, Any]:
+    """The cells of one column by those of another."""
+    return dict(zip(table.column(key).cells(), table.column(value).cells(), strict=True))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from builders.tf_data_calls import ROOT, Made, Node, chain
-from traces import draw
+from traces import draw, space_of
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
@@ -14,15 +14,13 @@ from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.tools import tf_data_bottleneck_analysis as tool
 from tbprof.tools.model.datatable import Table
-from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.reader import space_in
 
 GRAPH, SUMMARY, BOTTLENECKS, ADVICE, EXECUTIONS = range(5)
 BATCHED = chain("BatchV2", "Shuffle", "Range")
 
 
 def inputs() -> InputOps:
-    space = space_in(Buffer(draw({"/host:CPU": "t |a"}), "drawn"))
+    space = space_of(draw({"/host:CPU": "t |a"}))
     return find_input_ops(space, Programs(space))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from helpers.tables import records
 from numpy.typing import NDArray
 from recorded.conftest import Shown
 
@@ -153,10 +154,7 @@ def typical_steps(shown: Shown) -> NDArray[np.bool_]:
 
 def claims_of(shown: Shown) -> list[dict[str, Any]]:
     """The findings of the overview in its order."""
-    columns = shown.overview[7].columns
-    names = [column.id for column in columns]
-    rows = zip(*(column.cells() for column in columns), strict=True)
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return records(shown.overview[7])
 
 
 def claims_beside(cause: Cause, shown: Shown) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from helpers.payloads import document_of
 from helpers.promises.all_pages import PARTS
 from helpers.started.programs import ForkServer, run
 from helpers.started.recordings import recorded
+from helpers.tables import pairs
 from numpy.typing import NDArray
 
 from tbprof.engine.engine import DataRequest, Engine
@@ -83,13 +84,11 @@ class Shown:
     @property
     def findings(self) -> dict[object, object]:
         """Severity by id."""
-        table = self.overview[7]
-        return dict(zip(table.column("id").cells(), table.column("severity").cells(), strict=True))
+        return pairs(self.overview[7], "id", "severity")
 
     def figure(self, id_: str) -> float | None:
-        table = self.overview[8]
-        values = dict(zip(table.column("id").cells(), table.column("value").cells(), strict=True))
-        return values[id_]  # type: ignore[return-value]
+        value: float | None = pairs(self.overview[8], "id", "value")[id_]
+        return value
 
     def check_sums(self) -> None:
         """The parts of every step add up to it, and the breakdown to the average step.

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from helpers.payloads import document_of
 from helpers.promises.all_pages import PARTS
+from helpers.tables import records
 from traces.every_trace import GPU_LOGDIR
 
 from tbprof.engine.engine import DataRequest, Engine
@@ -26,10 +27,7 @@ def truth(run: str) -> dict[str, Any]:
 
 
 def rows(engine: Engine, run: str, tool: str, table: int = 0) -> list[Row]:
-    columns = engine.tables(DataRequest(run, tool))[table].columns
-    cells = zip(*(column.cells() for column in columns), strict=True)
-    names = [column.id for column in columns]
-    return [dict(zip(names, row, strict=True)) for row in cells]
+    return records(engine.tables(DataRequest(run, tool))[table])
 
 
 @pytest.mark.parametrize("run", TRAINING)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from helpers.tables import pairs
 from numpy.typing import NDArray
 from recorded.causes import typical_steps
 from recorded.conftest import Shown
@@ -127,14 +128,13 @@ def test_the_function_that_makes_batches_is_named_with_its_time(
     """Whether it waits or works, and whatever it calls to do so."""
     shown = jax_runs(f"batch_{how}")
     table = shown.overview[7]
-    titles = dict(zip(table.column("id").cells(), table.column("title").cells(), strict=True))
-    gains = dict(zip(table.column("id").cells(), table.column("gain_ms").cells(), strict=True))
+    titles, gains = pairs(table, "id", "title"), pairs(table, "id", "gain_ms")
     assert next(iter(titles)) == "python_overhead"
-    title = str(titles["python_overhead"])
+    title = titles["python_overhead"]
     assert "make_batch (record_jax.py:" in title
     assert call in title
     planted = float(shown.measured("sleeping")[typical_steps(shown)].mean())
-    gain = float(gains["python_overhead"])  # type: ignore[arg-type]
+    gain = gains["python_overhead"]
     # Work on a busy machine varies, and threads of the step before may still be at it.
     assert (0.85 if how == "sleeps" else 0.5) * planted <= gain <= 1.15 * planted
     assert "gap_between_steps" not in titles

@@ -6,11 +6,13 @@ to be.
 
 import json
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.tables import records
 from recorded.conftest import Shown
 from tools.input.test_input_diagnosis import check_pages_agree
 
@@ -30,13 +32,10 @@ class Recorded:
 
     def __init__(self, shown: Shown) -> None:
         self._shown = shown
-        self._tables: tuple[Table, ...] | None = None
 
-    @property
+    @cached_property
     def tables(self) -> tuple[Table, ...]:
-        if self._tables is None:
-            self._tables = self._shown.tables(NAME)
-        return self._tables
+        return self._shown.tables(NAME)
 
     def waited_us(self, name: str = "waiting") -> np.ndarray[Any, np.dtype[np.float64]]:
         """[calls] how long each call took."""
@@ -51,10 +50,7 @@ class Recorded:
         return 1e3 * np.array(json.loads(path.read_text(encoding="utf-8"))[name])
 
     def rows(self, table: int) -> list[dict[str, Any]]:
-        columns = self.tables[table].columns
-        cells = [column.cells() for column in columns]
-        ids = [column.id for column in columns]
-        return [dict(zip(ids, row, strict=True)) for row in zip(*cells, strict=True)]
+        return records(self.tables[table])
 
     @property
     def worst(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from helpers.overview_tables import (
     figures,
     steps_of,
 )
-from helpers.tables import ids, rows
+from helpers.tables import ids, records, rows
 from tools.test_overview_of_tpus_and_cpus import TPU_STEPS, TPU_TRACE
 from traces import draw
 
@@ -311,9 +311,8 @@ def test_findings_as_a_table():
         "action", "tool", "tool_label", "tool_query", "evidence_tool", "evidence_query",
         "guide_title", "guide_url",
     ]  # fmt: skip
-    by_id = {row[0]: dict(zip(ids(table), row, strict=True)) for row in rows(table)}
-    first = rows(table)[0]
-    assert first[0] == "input_bound"
+    by_id = {row["id"]: row for row in records(table)}
+    assert next(iter(by_id)) == "input_bound"
     assert by_id["input_bound"]["severity"] == "high"
     assert by_id["input_bound"]["value"] == pytest.approx(50 / 2.4)
     assert by_id["input_bound"]["gain_ms"] == pytest.approx(0.025)

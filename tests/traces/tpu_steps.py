@@ -5,9 +5,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from helpers.tables import pairs, records
+
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.model.datatable import Table
 from traces import Stats, draw, write_run
 
 TPU, SECOND = "/device:TPU:0", "/device:TPU:1"
@@ -93,15 +94,13 @@ class Overview:
     @property
     def shares(self) -> dict[str, float]:
         """The parts of the average step in percent, those that took time."""
-        found = self._pairs(self.tables[9], "id", "share")
-        return {name: round(float(str(share)), 4) for name, share in found.items() if share}
+        found = pairs(self.tables[9], "id", "share")
+        return {name: round(share, 4) for name, share in found.items() if share}
 
     @property
     def findings(self) -> dict[str, str]:
         """By id the title and the detail of each finding."""
-        table = self.tables[7]
-        rows = zip(*(table.column(name).cells() for name in ("id", "title", "detail")), strict=True)
-        return {str(name): f"{title}. {detail}" for name, title, detail in rows}
+        return {row["id"]: f"{row['title']}. {row['detail']}" for row in records(self.tables[7])}
 
     @property
     def step(self) -> Mapping[str, str]:
@@ -111,10 +110,5 @@ class Overview:
     @property
     def figures(self) -> dict[str, object]:
         """The figures that are known, by id."""
-        found = self._pairs(self.tables[8], "id", "value")
+        found = pairs(self.tables[8], "id", "value")
         return {name: value for name, value in found.items() if value is not None}
-
-    @staticmethod
-    def _pairs(table: Table, name: str, value: str) -> dict[str, object]:
-        columns = (table.column(one).cells() for one in (name, value))
-        return {str(key): found for key, found in zip(*columns, strict=True)}

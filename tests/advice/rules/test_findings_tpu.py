@@ -7,6 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 from analysis.tpu.test_tpu_ops import ran
 from builders.evidence import TPU, evidence
+from helpers.tables import pairs
 from traces import draw, space_of
 
 from tbprof.advice.evidence import Evidence
@@ -230,13 +231,13 @@ def test_copies_to_and_from_the_host_are_one_finding_of_their_own():
 def test_the_v6e_waits_for_what_it_offloads(tpu_trace: Path):
     engine = Engine(Logdir(str(tpu_trace)))
     tables = engine.tables(DataRequest(engine.runs()[0], "overview_page"))
-    found = dict(zip(*(tables[7].column(name).cells() for name in ("id", "gain_ms")), strict=True))
+    found = pairs(tables[7], "id", "gain_ms")
     assert found == {"host_transfers": pytest.approx(760.09, abs=0.01)}
     step = tables[1].properties
     assert step["host_transfer_ms_average"] == "760.09"
     assert step["device_to_device_time_ms_avg"] == "0.0"
     assert step["tc_compute_ms_average"] == step["tc_active_ms_average"] == "24.05"
-    figures = dict(zip(*(tables[8].column(name).cells() for name in ("id", "text")), strict=True))
+    figures = pairs(tables[8], "id", "text")
     assert figures["device_busy"] == "100.0 %"
 
 

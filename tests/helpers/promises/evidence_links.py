@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.tables import records
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.gathering import gather
 from tbprof.advice.summaries import Summaries
@@ -78,8 +79,7 @@ def claims(engine: Engine, run: str, **params: str) -> list[Claim]:
     """The findings of a run."""
     table = engine.tables(DataRequest(run, "overview_page", params=params))[_OVERVIEW_FINDINGS]
     names = ("id", "title", "detail", "gain_ms", "evidence_tool", "evidence_query")
-    columns = [table.column(name).cells() for name in names]
-    return [Claim(*row) for row in zip(*columns, strict=True)]
+    return [Claim(*(row[name] for name in names)) for row in records(table)]
 
 
 def check_claim(engine: Engine, run: str, claim: Claim) -> None:

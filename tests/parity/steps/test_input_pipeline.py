@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.payloads import Row, rows
+from helpers.tables import records
 from parity.oracle import Compare, by
 from traces import draw, space_of
 
@@ -30,12 +31,7 @@ def ours(trace: bytes) -> tuple[dict[str, Row], Mapping[str, str]]:
     """The same of our table."""
     space = space_of(trace)
     table: Table = op_table(find_input_ops(space, Programs(space)))
-    ids = [column.id for column in table.columns]
-    found = [
-        dict(zip(ids, cells, strict=True))
-        for cells in zip(*(column.cells() for column in table.columns), strict=True)
-    ]
-    return {str(row["opName"]): row for row in found}, table.properties
+    return {row["opName"]: row for row in records(table)}, table.properties
 
 
 @pytest.mark.parametrize("name", ["gpu_trace", "tensorflow_cpu_training"])

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.payloads import Row, document_of, rows
+from helpers.payloads import document_of, rows
+from helpers.tables import records
 from parity.oracle import Compare
 
 from tbprof._pb import message
@@ -60,12 +61,6 @@ def pair(case: str, compare: Compare, trace_of: Callable[[str], Path]) -> Pair:
     trace = trace_of(case if case in CPUS else f"{case}_trace")
     found = compare(trace.read_bytes(), tools=TOOLS)
     return Pair(trace, found.theirs, found.engine)
-
-
-def our_rows(table: Table) -> list[Row]:
-    ids = [column.id for column in table.columns]
-    cells = zip(*(column.cells() for column in table.columns), strict=True)
-    return [dict(zip(ids, row, strict=True)) for row in cells]
 
 
 # Groups. The trace viewer shows the group of every event but those of these names.
@@ -195,7 +190,7 @@ def test_xprof_finds_no_steps_of_a_tpu_that_wrote_none(pair: Pair, case: str):
 
 @pytest.mark.parametrize("case", ["tpu"])
 def test_the_ops_that_take_longest_are_those_of_xprof(pair: Pair, case: str):
-    theirs, ours = rows(pair.theirs[OVERVIEW][0]), our_rows(pair.ours(OVERVIEW)[0])
+    theirs, ours = rows(pair.theirs[OVERVIEW][0]), records(pair.ours(OVERVIEW)[0])
     assert len(theirs) == 10
     for their, our in zip(theirs, ours, strict=True):
         assert our["operation"] == their["operation"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
 from helpers.drawn.small_runs import one_run
-from helpers.tables import columns
+from helpers.tables import columns, records
 from traces import draw, space_of
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, gpu_steps
@@ -222,17 +222,14 @@ def check_pages_agree(engine: Engine, run: str) -> None:
     ]
     assert said[0] == said[1]
     cause = said[0]
-    findings = {
-        row[0]: row for row in zip(*(overview[7].column(name).cells() for name in (
-            "id", "title", "detail", "action")), strict=True)
-    }  # fmt: skip
+    findings = {row["id"]: row for row in records(overview[7])}
     if "input_bound" in findings:
-        _, title, detail, action = findings["input_bound"]
-        assert cause["input_cause_sentence"] in detail
+        finding = findings["input_bound"]
+        assert cause["input_cause_sentence"] in finding["detail"]
         next_step = analyzer[STEPS].properties["summary_nextstep"]
-        assert next_step.endswith(f"{cause['input_cause_sentence']} {action}")
-        if "above all" in title:
-            assert title.endswith(f"mostly for {cause['input_cause_type']}")
+        assert next_step.endswith(f"{cause['input_cause_sentence']} {finding['action']}")
+        if "above all" in finding["title"]:
+            assert finding["title"].endswith(f"mostly for {cause['input_cause_type']}")
     try:
         tables = engine.tables(DataRequest(run, "tf_data_bottleneck_analysis"))
     except NoData:
@@ -249,7 +246,7 @@ def check_pages_agree(engine: Engine, run: str) -> None:
     first = tables[ADVICE].column("title").cells()[0]
     assert analyzer[ANALYZER_ADVICE].column("title").cells()[0] == first
     if "input_bound" in findings:
-        assert tables[ADVICE].column("action").cells()[0] == findings["input_bound"][3]
+        assert tables[ADVICE].column("action").cells()[0] == findings["input_bound"]["action"]
 
 
 @every_trace

@@ -4,11 +4,11 @@ One column is 1 µs: a step of 40 µs that compiles, then eleven of 4 µs with a
 """
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.drawn.small_runs import one_run
 from helpers.payloads import document_of
+from helpers.tables import pairs
 from traces import draw
 
 from tbprof.engine.engine import DataRequest, Engine
@@ -41,10 +41,6 @@ def tables(engine: Engine, tool: str, **params: str) -> tuple[Table, ...]:
     return engine.tables(DataRequest("run", tool, params=params))
 
 
-def column(table: Table, key: str, value: str) -> dict[str, Any]:
-    return dict(zip(table.column(key).cells(), table.column(value).cells(), strict=True))  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("tool", TOOLS[:2])
 def test_what_scripts_know_is_of_all_steps_and_what_we_say_of_typical_ones(
     engine: Engine, tool: str
@@ -67,17 +63,17 @@ def test_figures_breakdown_and_findings_are_of_the_steps_that_are_chosen(engine:
     typical, whole = (
         tables(engine, "overview_page", **params) for params in ({}, {"steps": "all"})
     )
-    figures = column(typical[8], "id", "value")
+    figures = pairs(typical[8], "id", "value")
     assert figures["step_time_average"] == pytest.approx(0.004)
     assert figures["step_time_median"] == pytest.approx(0.004)
     assert figures["step_time_average_all"] == pytest.approx(0.084 / 12)
     assert (figures["steps"], figures["slow_steps"]) == (11, 1)
-    of_all = column(whole[8], "id", "value")
+    of_all = pairs(whole[8], "id", "value")
     assert of_all["step_time_average"] == pytest.approx(0.084 / 12)
     assert of_all["step_time_median"] == pytest.approx(0.004)
     assert (of_all["steps"], of_all["slow_steps"]) == (12, 1)
-    assert column(typical[9], "id", "ms")["compilation"] == 0
-    assert column(whole[9], "id", "ms")["compilation"] == pytest.approx(0.036 / 12)
+    assert pairs(typical[9], "id", "ms")["compilation"] == 0
+    assert pairs(whole[9], "id", "ms")["compilation"] == pytest.approx(0.036 / 12)
     assert "slow_steps" in typical[7].column("id").cells()
     messages = typical[6].column("message").cells()
     assert any("1 of 12 complete steps took much longer" in str(text) for text in messages)
@@ -90,9 +86,9 @@ def test_pages_agree_on_what_steps_wait_for(engine: Engine):
         said = overview[1].properties["input_conclusion"]
         assert said == pipeline[1].properties["input_conclusion"]
         assert said == overview[3].properties["statement"]
-        share = column(overview[8], "id", "value")["waiting_for_input"]
+        share = pairs(overview[8], "id", "value")["waiting_for_input"]
         assert f"{share:.1f} %" in said
-        assert column(overview[9], "id", "ms") == column(pipeline[7], "id", "ms")
+        assert pairs(overview[9], "id", "ms") == pairs(pipeline[7], "id", "ms")
 
 
 def test_the_pod_marks_them(engine: Engine):
@@ -131,10 +127,7 @@ def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
     saves = "most of it time that no op covers: save (train.py:9); this recurs in every 5th step"
     assert all(str(said[at]).endswith(saves) for at in (4, 9, 14))
     assert str(said[7]).endswith("most of it compilation")
-    finding = dict(
-        zip(*(overview[7].column(name).cells() for name in ("id", "detail")), strict=True)
-    )
-    assert "save (train.py:9)" in str(finding["periodic_steps"])
+    assert "save (train.py:9)" in pairs(overview[7], "id", "detail")["periodic_steps"]
 
 
 @pytest.mark.parametrize("value", ["typical", "", "ALL", "1", "<script>"])
