@@ -196,13 +196,12 @@ def test_the_programs_of_a_tpu_are_read_without_protobuf(tool: str, tmp_path: Pa
     program.add("all-reduce", "all-reduce", "f32[8,128]{1,0}", "x")
     text = "%all-reduce = f32[8,128]{1,0} all-reduce(f32[8,128]{1,0} %x)"
     drawn = {
-        "/host:metadata": "none |",
         "/host:CPU": "python |tt",
         "/device:TPU:0": "Steps |11\nXLA Ops |sda",
     }
-    names = {"P": "jit_f(7)", "s": "copy-start", "d": "copy-done", "a": text, "t": "train"}
-    stats = {"P": {"Hlo Proto": program.bytes()}, **{one: {"program_id": 7} for one in "sda"}}
-    trace = write(tmp_path, draw(drawn, names=names, type_stats=stats))
+    names = {"s": "copy-start", "d": "copy-done", "a": text, "t": "train"}
+    stats, programs = {one: {"program_id": 7} for one in "sda"}, {"jit_f(7)": program.bytes()}
+    trace = write(tmp_path, draw(drawn, names=names, type_stats=stats, programs=programs))
     modules = exported(trace, tool, tmp_path)
     assert "tbprof.analysis.hlo_messages.program_index" in modules
     absent = {

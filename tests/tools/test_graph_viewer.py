@@ -35,16 +35,12 @@ def program(number: int, *, is_long: bool = False) -> Program:
 def engine(tmp_path: Path) -> Engine:
     """Programs 7 and 8 of one name: the fusion of 8 runs 3 µs and its root 1 µs, on a GPU."""
     trace = draw(
-        {"/device:GPU:0": "Stream #1 |fff.r", "/host:metadata": "none |"},
-        names={"P": "jit_f(7)", "Q": "jit_f(8)"},
+        {"/device:GPU:0": "Stream #1 |fff.r"},
         stats={
             "f": {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 8},
             "r": {"hlo_op": "root", "hlo_module": "jit_f", "program_id": 8},
         },
-        type_stats={
-            "P": {"Hlo Proto": program(7, is_long=True).bytes()},
-            "Q": {"Hlo Proto": program(8).bytes()},
-        },
+        programs={"jit_f(7)": program(7, is_long=True).bytes(), "jit_f(8)": program(8).bytes()},
     )
     return one_run(tmp_path, h0=trace)
 
@@ -223,12 +219,11 @@ def test_damaged_and_hostile_programs_are_shown_as_far_as_they_are_known(tmp_pat
             instruction.operand_ids[:] = [instruction.id, 99]
             instruction.called_computation_ids[:] = [part.id, 77]
     trace = draw(
-        {"/host:CPU": "python |x", "/host:metadata": "none |"},
-        names={"P": "h(1)", "Q": "cut(2)", "R": "cyclic(3)"},
-        type_stats={
-            "P": {"Hlo Proto": hostile.bytes()},
-            "Q": {"Hlo Proto": program(2).bytes()[:-7]},
-            "R": {"Hlo Proto": cyclic.SerializeToString()},
+        {"/host:CPU": "python |x"},
+        programs={
+            "h(1)": hostile.bytes(),
+            "cut(2)": program(2).bytes()[:-7],
+            "cyclic(3)": cyclic.SerializeToString(),
         },
     )
     engine = one_run(tmp_path, h0=trace)

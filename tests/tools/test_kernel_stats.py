@@ -94,10 +94,10 @@ def test_a_kernel_is_bound_by_what_its_instruction_uses_most_of(dtype, size, bou
     dot = made.add("d", "dot", array, "p", "p", op="f/d")
     dot.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
     trace = draw(
-        {"/host:metadata": "none |", GPU: "Stream #1 |a"},
-        names={"a": "gemm", "P": "jit_f(7)"},
+        {GPU: "Stream #1 |a"},
+        names={"a": "gemm"},
         stats={"a": {"kernel_details": "grid:1,1,1", "program_id": 7, "hlo_op": "d"}},
-        type_stats={"P": {"Hlo Proto": made.bytes()}},
+        programs={"jit_f(7)": made.bytes()},
         plane_stats={GPU: VOLTA},
     )
     cells = columns(table(trace, trace))  # of two hosts

@@ -39,13 +39,15 @@ def draw(
     line_ids: Mapping[str, int] | None = None,
     start_ns: int = 0,
     hostnames: Sequence[str] = (),
+    programs: Mapping[str, bytes] | None = None,
 ) -> bytes:
     """A serialized XSpace of `planes`: (name, drawing) pairs, as a mapping where names differ.
 
     By letter: `names` (by default the letter itself), `display_names`, `stats` of events and
     `type_stats` that all events of a type share. `plane_stats` go by the plane's name, `line_ids`
     (by default 1, 2, ...) by the line's; `start_ns` is the time stamp of every line. Stat values:
-    str (str_value), `Ref`, int (int64_value; bool too), `Unsigned`, float, bytes.
+    str (str_value), `Ref`, int (int64_value; bool too), `Unsigned`, float, bytes. `programs` are
+    HloProtos by the names that recorders give them, such as "jit_f(7)".
     """
     space = SpaceWriter(hostnames)
     names, shown = names or {}, display_names or {}
@@ -65,6 +67,10 @@ def draw(
                     (stats or {}).get(letter),
                 )
         plane.state((plane_stats or {}).get(plane_name, {}))
+    if programs:
+        plane = space.plane("/host:metadata")
+        for name, proto in programs.items():
+            plane.kind(name, stats={"Hlo Proto": proto})
     return space.bytes()
 
 

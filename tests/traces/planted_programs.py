@@ -33,16 +33,15 @@ def planted_gpu(cause: str, *, is_planted: bool = True, steps: int = 3) -> bytes
     marks = dict.fromkeys("stu"[:steps], "train")
     trace: bytes = draw(
         {
-            "/host:metadata": "none |",
             "/host:CPU": f"python |{''.join(letter * 40 for letter in marks) or 'none'}",
             GPU: f"Stream #1 |{_STEP * max(steps, 1)}",
         },
-        names={"P": "jit_f(7)", **kernels, **marks},
+        names={**kernels, **marks},
         stats={
             **{letter: {"_r": 1, "step_num": at} for at, letter in enumerate(marks)},
             **{letter: {**ran, "hlo_op": letter} for letter in kernels},
         },
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        programs={"jit_f(7)": program.bytes()},
         plane_stats={GPU: CAPABLE},
     )
     return trace

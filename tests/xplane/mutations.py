@@ -43,10 +43,10 @@ def program_ops() -> bytes:
         letter: {"hlo_op": letter, "hlo_module": "jit_f", "program_id": 7} for letter in ("x", "s")
     }
     return draw(
-        {"/host:metadata": "none |", "/host:CPU": "thread |xxx.s.xx.s"},
-        names={"x": "x", "s": "s", "P": "jit_f(7)"},
+        {"/host:CPU": "thread |xxx.s.xx.s"},
+        names={"x": "x", "s": "s"},
         stats=calls,
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        programs={"jit_f(7)": program.bytes()},
     )
 
 

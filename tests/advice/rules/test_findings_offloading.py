@@ -24,17 +24,16 @@ def copying(*, is_offloaded: bool, name: str = "MemcpyH2D", details: str = "") -
     ran = {"program_id": 7, "hlo_module": "jit_f"}
     trace: bytes = draw(
         {
-            "/host:metadata": "none |",
             "/host:CPU": f"python |{'s' * 20}{'t' * 20}{'u' * 20}",
             GPU: f"Stream #1 |{STREAMS[0] * 3}\nStream #2 |{STREAMS[1] * 3}",
         },
-        names={"P": "jit_f(7)", "c": name, "k": "loop_negate", **dict.fromkeys("stu", "train")},
+        names={"c": name, "k": "loop_negate", **dict.fromkeys("stu", "train")},
         stats={
             **{letter: {"_r": 1, "step_num": at} for at, letter in enumerate("stu")},
             "c": {**ran, "hlo_op": "c", "memcpy_details": details},
             "k": {**ran, "hlo_op": "k", "kernel_details": "regs:8 grid:1 block:32"},
         },
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        programs={"jit_f(7)": program.bytes()},
     )
     return trace
 

@@ -41,10 +41,10 @@ def space_with(
     launch = {"kernel_details": "grid:1,1,1 block:1,1,1", "program_id": 7, **stats}
     return space_of(
         draw(
-            {"/host:metadata": "none |", GPU: f"Stream #1 |{stream}"},
-            names={**names, "P": "jit_f(7)"},
+            {GPU: f"Stream #1 |{stream}"},
+            names={**names},
             stats={letter: {**launch, "hlo_op": name} for letter, name in instructions.items()},
-            type_stats={"P": {"Hlo Proto": program().bytes()}},
+            programs={"jit_f(7)": program().bytes()},
         )
     )
 

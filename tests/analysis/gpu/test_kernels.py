@@ -264,11 +264,11 @@ def test_fusions_beside_a_product_are_not_eligible_by_its_name():
     program.named["loop_fusion"].fusion_kind = "kLoop"
     launch = {"kernel_details": "grid:1,1,1 block:1,1,1", "program_id": 7}
     content = draw(
-        {"/host:metadata": "none |", GPU: "Stream #1 |aa.b"},
-        names={"a": "gemm_fusion_dot_1", "b": "loop_fusion", "P": "jit_f(7)"},
+        {GPU: "Stream #1 |aa.b"},
+        names={"a": "gemm_fusion_dot_1", "b": "loop_fusion"},
         stats={"a": {**launch, "hlo_op": "gemm_fusion_dot.1", "name": "f/transpose"},
                "b": {**launch, "hlo_op": "loop_fusion", "name": "f/dot_general"}},
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        programs={"jit_f(7)": program.bytes()},
         plane_stats={GPU: {"device_vendor": "AMD"}},
     )  # fmt: skip
     kernels = kernels_of(content)

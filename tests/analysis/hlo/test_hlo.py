@@ -18,9 +18,8 @@ def programs() -> Programs:
     program = Program()
     program.add("p", "parameter", "f32[2]")
     trace = draw(
-        {"/host:metadata": "none |"},
-        names={"P": "jit_f(7)"},
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        {},
+        programs={"jit_f(7)": program.bytes()},
     )
     return Programs(space_of(trace))
 

@@ -132,10 +132,10 @@ def test_tables_have_a_row_for_each(monkeypatch: pytest.MonkeyPatch, largest_cac
              for letter, id_ in (("x", 7), ("y", 8))}  # fmt: skip
     space = space_of(
         draw(
-            {"/host:metadata": "none |", "/host:CPU": "thread |xxx.yy"},
-            names={"x": "add.1", "y": "add.1", "P": "jit__lambda(7)", "Q": "jit__lambda(8)"},
+            {"/host:CPU": "thread |xxx.yy"},
+            names={"x": "add.1", "y": "add.1"},
             stats=calls,
-            type_stats={"P": {"Hlo Proto": programs[7]}, "Q": {"Hlo Proto": programs[8]}},
+            programs={"jit__lambda(7)": programs[7], "jit__lambda(8)": programs[8]},
         )
     )
     ops = find_ops(space, Programs(space))
@@ -155,9 +155,8 @@ def test_a_program_is_read_once_for_all_hosts(monkeypatch: pytest.MonkeyPatch):
     for _ in range(3):
         space = space_of(
             draw(
-                {"/host:metadata": "none |"},
-                names={"P": "jit_step(7)"},
-                type_stats={"P": {"Hlo Proto": program.bytes()}},
+                {},
+                programs={"jit_step(7)": program.bytes()},
             )
         )
         programs = Programs(space)

@@ -232,21 +232,13 @@ def test_ops_of_input_pipeline_stages_are_kept_apart_and_typed_by_stage():
 # XLA on the CPU.
 
 
-def hlo_program(**ops: tuple[str, str]) -> bytes:
-    """A serialized HloProto: (op_name, op_type) by instruction, `.` written `_`."""
-    proto = message("xla.HloProto")()
-    computation = proto.hlo_module.computations.add(name="main")
-    for name, (op_name, op_type) in ops.items():
-        instruction = computation.instructions.add(name=name)
-        instruction.metadata.op_name, instruction.metadata.op_type = op_name, op_type
-    return bytes(proto.SerializeToString())
-
-
 @pytest.mark.parametrize(
     ("module", "stats"),
     [("jit_f(8)", {}), ("jit_f", {"program_id": 8}), ("jit_f(77)", {"program_id": 8})],
 )
 def test_instructions_on_the_cpu_are_the_ops_of_their_program(module, stats):
+    program = Program()
+    program.add("dot_1", "dot", "f32[]", op="jit(f)/dot_general")
     trace = draw(
         {"/host:metadata": "none |", HOST: "t |dddd.x.e"},
         names={"d": "dot_1", "e": "end: dot_1", "x": "copy", "P": module},
@@ -255,7 +247,7 @@ def test_instructions_on_the_cpu_are_the_ops_of_their_program(module, stats):
             "x": {"hlo_op": "copy", "hlo_module": "jit_f", "program_id": 8},
             "e": {"hlo_op": "dot_1", "hlo_module": "jit_f", "program_id": 8},
         },
-        type_stats={"P": {"Hlo Proto": hlo_program(dot_1=("jit(f)/dot_general", "")), **stats}},
+        type_stats={"P": {"Hlo Proto": program.bytes(), **stats}},
     )
     ops = ops_of(trace)
     assert table(ops) == {"jit(f)/dot_general": (1, 4, 4), "copy": (1, 1, 1)}
@@ -290,8 +282,7 @@ def test_instructions_without_an_op_have_the_type_that_the_program_tells():
     launched = {"hlo_module": "jit_f", "program_id": 8}
     ops = ops_of(
         draw(
-            {"/host:metadata": "none |", HOST: "t |aabbccdd"},
-            names={"P": "jit_f(8)"},
+            {HOST: "t |aabbccdd"},
             stats={
                 letter: {"hlo_op": name, **launched}
                 for letter, name in (
@@ -299,7 +290,7 @@ def test_instructions_without_an_op_have_the_type_that_the_program_tells():
                     ("d", "gone"),
                 )
             },
-            type_stats={"P": {"Hlo Proto": program.bytes()}},
+            programs={"jit_f(8)": program.bytes()},
         )
     )  # fmt: skip
     assert dict(zip(ops.name, ops.type, strict=True)) == {

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from traces import Unsigned, draw, space_of
+from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
@@ -36,12 +37,10 @@ def table(ops: OpMetrics) -> dict[str, tuple[str, int, int, int]]:
 
 def program(*instructions: tuple[str, str, str]) -> bytes:
     """A serialized HloProto of (instruction, op name, op type)."""
-    proto = message("xla.HloProto")()
-    computation = proto.hlo_module.computations.add(name="main")
-    for name, op_name, op_type in instructions:
-        instruction = computation.instructions.add(name=name)
-        instruction.metadata.op_name, instruction.metadata.op_type = op_name, op_type
-    return bytes(proto.SerializeToString())
+    made = Program()
+    for name, op, op_type in instructions:
+        made.add(name, "", "f32[]", op=op).metadata.op_type = op_type
+    return made.bytes()
 
 
 # GPUs.
@@ -128,10 +127,10 @@ def xla_ops(*instructions: tuple[str, str, str], **changed: object) -> dict[str,
     return table(
         ops_of(
             draw(
-                {"/host:metadata": "none |", GPU: "Stream #1 |aaaa"},
-                names={"P": "jit_f(5)", "a": "loop_fusion"},
+                {GPU: "Stream #1 |aaaa"},
+                names={"a": "loop_fusion"},
                 stats={"a": {**XLA, **changed}},
-                type_stats={"P": {"Hlo Proto": program(*instructions)}},
+                programs={"jit_f(5)": program(*instructions)},
             )
         )
     )
@@ -168,10 +167,9 @@ def test_kernels_of_unknown_programs_and_instructions_keep_what_is_known(other):
 
 def test_a_damaged_program_hides_nothing():
     trace = draw(
-        {"/host:metadata": "none |", GPU: "Stream #1 |aaaa"},
-        names={"P": "jit_f(5)"},
+        {GPU: "Stream #1 |aaaa"},
         stats={"a": XLA},
-        type_stats={"P": {"Hlo Proto": b"\xff\xff damaged"}},
+        programs={"jit_f(5)": b"\xff\xff damaged"},
     )
     assert table(ops_of(trace)) == {"fusion.1": ("Unknown", 1, 4, 4)}
 
@@ -179,10 +177,9 @@ def test_a_damaged_program_hides_nothing():
 def test_program_ids_agree_whatever_their_sign():
     big = 2**64 - 5
     trace = draw(
-        {"/host:metadata": "none |", GPU: "Stream #1 |aaaa"},
-        names={"P": f"jit_f({big})"},
+        {GPU: "Stream #1 |aaaa"},
         stats={"a": {**XLA, "program_id": Unsigned(big), "hlo_module": "other"}},
-        type_stats={"P": {"Hlo Proto": program(FUSION)}},
+        programs={f"jit_f({big})": program(FUSION)},
     )
     assert table(ops_of(trace)).keys() == {"jit(f)/jit(main)/add"}
 

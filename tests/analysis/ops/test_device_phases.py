@@ -203,14 +203,14 @@ def program(*, inner: int = BF16) -> bytes:
 
 def test_the_program_tells_the_types_of_an_instruction():
     content = draw(
-        {"/host:metadata": "none |", GPU: "Stream #1 |abc"},
-        names={"P": "jit_f(5)", "a": "gemm_fusion_dot_1", "b": "loop_add_fusion", "c": "other"},
+        {GPU: "Stream #1 |abc"},
+        names={"a": "gemm_fusion_dot_1", "b": "loop_add_fusion", "c": "other"},
         stats={
             "a": {"hlo_op": "while.1::fusion.1", "hlo_module": "jit_f", "program_id": 5},
             "b": {"hlo_op": "add.2", "hlo_module": "jit_f", "program_id": 6},
             "c": {"hlo_op": "nothing.3", "hlo_module": "jit_f", "program_id": 5},
         },
-        type_stats={"P": {"Hlo Proto": program()}},
+        programs={"jit_f(5)": program()},
     )
     assert phases(content) == ["COMPUTE_16", "COMPUTE_32", "COMPUTE_UNKNOWN"]
 
@@ -218,9 +218,8 @@ def test_the_program_tells_the_types_of_an_instruction():
 def test_instructions_of_programs():
     space = space_of(
         draw(
-            {"/host:metadata": "none |"},
-            names={"P": "jit_f(5)", "Q": "jit_g(6)"},
-            type_stats={"P": {"Hlo Proto": program()}, "Q": {"Hlo Proto": b"\xff damaged"}},
+            {},
+            programs={"jit_f(5)": program(), "jit_g(6)": b"\xff damaged"},
         )
     )
     programs = Programs(space)

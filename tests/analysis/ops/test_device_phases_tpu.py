@@ -77,17 +77,16 @@ def test_cores_and_sparse_cores_are_apart():
 
 def test_what_a_tpu_op_waits_for_and_computes_in_by_its_program():
     content = draw(
-        {"/host:metadata": "none |", TPU: "XLA Ops |f.w"},
+        {TPU: "XLA Ops |f.w"},
         names={
-            "P": "jit_f(5)",
             "f": "%fusion.1 = f32[8,8]{1,0} fusion(f32[8,8]{1,0} %x, f32[8,8]{1,0} %x)",
             "w": "%async-done.1 = f32[8,8]{1,0} async-done(f32[8,8]{1,0} %async-start.1)",
         },
         type_stats={
-            "P": {"Hlo Proto": program()},
             "f": {"hlo_category": "convolution fusion", "program_id": 5},
             "w": {"hlo_category": "async-done", "program_id": Unsigned(5)},
         },
+        programs={"jit_f(5)": program()},
     )
     assert phases(content) == ["COMPUTE_16", "COLLECTIVES"]
 

@@ -36,10 +36,10 @@ def ops_of(streams: str, instructions: dict[str, str], **options: Any) -> Progra
         for letter, name in instructions.items()
     }
     trace = draw(
-        {"/host:metadata": "none |", GPU: streams},
-        names={"P": "jit_f(7)", **options.pop("names", {})},
+        {GPU: streams},
+        names={**options.pop("names", {})},
         stats={**stats, **options.pop("stats", {})},
-        type_stats={"P": {"Hlo Proto": options.pop("made", program()).bytes()}},
+        programs={"jit_f(7)": options.pop("made", program()).bytes()},
         **options,
     )
     ops: ProgramOps = compute_part("program_ops", space_of(trace))

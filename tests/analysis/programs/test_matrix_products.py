@@ -13,10 +13,9 @@ from tbprof.analysis.vocabulary.instruction_roles import Move
 def product_of(program: Program, name: str) -> dict[str, object]:
     """What the table says of an instruction that ran on a GPU."""
     trace = draw(
-        {"/host:metadata": "none |", "/device:GPU:0": "Stream #1 |k"},
-        names={"P": "jit_f(7)"},
+        {"/device:GPU:0": "Stream #1 |k"},
         stats={"k": {"program_id": 7, "hlo_module": "jit_f", "hlo_op": name}},
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        programs={"jit_f(7)": program.bytes()},
     )
     ops: ProgramOps = compute_part("program_ops", space_of(trace))
     columns = ("product_dtype", "product_size", "product_passes", "move", "is_of_argument")
@@ -145,10 +144,10 @@ def test_a_tiling_wastes_what_lies_outside_of_the_result(rows, columns, tile, ti
 
 def test_the_tiles_are_those_of_the_longest_kernel():
     trace = draw(
-        {"/host:metadata": "none |", "/device:GPU:0": "Stream #1 |kkkks"},
-        names={"P": "jit_f(7)", "k": "ampere_h1688gemm_128x64_nn", "s": "splitKreduce_32x32"},
+        {"/device:GPU:0": "Stream #1 |kkkks"},
+        names={"k": "ampere_h1688gemm_128x64_nn", "s": "splitKreduce_32x32"},
         stats={letter: {"program_id": 7, "hlo_module": "jit_f", "hlo_op": "d"} for letter in "ks"},
-        type_stats={"P": {"Hlo Proto": product("f16[96,32]", "f16[32,64]", "f16[96,64]").bytes()}},
+        programs={"jit_f(7)": product("f16[96,32]", "f16[32,64]", "f16[96,64]").bytes()},
     )
     ops: ProgramOps = compute_part("program_ops", space_of(trace))
     assert ops.tiling == ["96 × 64 in tiles of 128 × 64"]

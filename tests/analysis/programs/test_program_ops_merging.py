@@ -98,10 +98,9 @@ def test_programs_of_one_id_with_other_instructions_stay_apart():
         made.add("p", "parameter", shape)
         made.add("x", "negate", shape, "p")
         trace = draw(
-            {"/host:metadata": "none |", "/device:GPU:0": "Stream #1 |x"},
-            names={"P": "jit_f(7)"},
+            {"/device:GPU:0": "Stream #1 |x"},
             stats={"x": {"program_id": 7, "hlo_module": "jit_f", "hlo_op": "x"}},
-            type_stats={"P": {"Hlo Proto": made.bytes()}},
+            programs={"jit_f(7)": made.bytes()},
         )
         ops: ProgramOps = compute_part("program_ops", space_of(trace))
         return ops

@@ -135,14 +135,13 @@ def test_what_is_not_recorded_follows_from_the_program_or_is_unknown():
     made.add("e", "exponential", "bf16[128,64]", "d")
     made.add("c", "custom-call", "bf16[8]", "d").custom_call_target = "mine"
     trace = draw(
-        {"/host:metadata": "none |", TPU: "XLA Ops |dd.e.c.x"},
-        names={"P": f"jit_f({ID})"},
+        {TPU: "XLA Ops |dd.e.c.x"},
         type_stats={
-            "P": {"Hlo Proto": made.bytes()},
             "d": {"program_id": Unsigned(ID)},
             "e": recorded("non-fusion elementwise", flops=7, bytes_accessed=9),
             "c": recorded("custom-call", flops=0, bytes_accessed=0),
         },
+        programs={f"jit_f({ID})": made.bytes()},
     )
     ops = compute_part("program_ops", space_of(trace))
     flops, moved = 2 * 128 * 256 * 64, 2 * (128 * 256 + 256 * 64 + 128 * 64)

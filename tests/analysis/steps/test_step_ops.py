@@ -34,13 +34,12 @@ def gpu(stream: str) -> bytes:
     ran = {"program_id": 7, "hlo_module": "jit_f", "hlo_op": "d", "kernel_details": "regs:8"}
     return draw(
         {
-            "/host:metadata": "none |",
             "/host:CPU": "python |ssssssssssttttttttttuuuuuuuuuu",
             "/device:GPU:0": f"Stream #1 |{stream}",
         },
-        names={"P": "jit_f(7)", **MARKS},
+        names={**MARKS},
         stats={**STEPS, "a": ran, "b": ran},
-        type_stats={"P": {"Hlo Proto": program.bytes()}},
+        programs={"jit_f(7)": program.bytes()},
     )
 
 

@@ -22,11 +22,9 @@ def exchanges_of(program: Program, drawing: str, **letters: str) -> Exchanges:
     stats: dict[str, Any] = {letter: {"program_id": 7} for letter in letters}
     for letter, name in letters.items():
         stats[letter]["hlo_category"] = program.named[name].opcode
-    stats["P"] = {"Hlo Proto": program.bytes()}
     texts = {letter: f"%{name} = {F32} x(%p)" for letter, name in letters.items()}
-    planes = {META: "none |", TPU: f"XLA Ops |{drawing}"}
-    content = draw(planes, names={**texts, "P": "jit_f(7)"}, type_stats=stats)
-    space = space_of(content)
+    planes, programs = {TPU: f"XLA Ops |{drawing}"}, {"jit_f(7)": program.bytes()}
+    space = space_of(draw(planes, names=texts, type_stats=stats, programs=programs))
     return find_exchanges(space, Programs(space))
 
 
@@ -138,9 +136,10 @@ def test_transfers_to_the_host_are_no_exchange_of_cores(program: Program):
 
 def test_damaged_programs_and_traces_without_cores():
     content = draw(
-        {META: "none |", TPU: "XLA Ops |a"},
-        names={"a": f"%all-reduce.1 = {F32} all-reduce(%p)", "P": "jit_f(7)"},
-        type_stats={"a": {"program_id": 7}, "P": {"Hlo Proto": b"\xff"}},
+        {TPU: "XLA Ops |a"},
+        names={"a": f"%all-reduce.1 = {F32} all-reduce(%p)"},
+        type_stats={"a": {"program_id": 7}},
+        programs={"jit_f(7)": b"\xff"},
     )
     for drawn in (content, draw({"/host:CPU": "t |a"})):
         space = space_of(drawn)

@@ -33,11 +33,9 @@ def ran(program: Program | None, *rows: str, tf_op: dict[str, str] | None = None
         own = row.removeprefix("%").partition(" = ")[0]
         if tf_op and own in tf_op:
             stats[letter]["tf_op"] = tf_op[own]
-    if program is not None:
-        stats["P"] = {"Hlo Proto": program.bytes()}
-        names["P"] = "jit_f(7)"
-    planes = {META: "none |", TPU: f"XLA Ops |{letters}"}
-    return ops_of(draw(planes, names=names, type_stats=stats))
+    programs = {} if program is None else {"jit_f(7)": program.bytes()}
+    planes = {TPU: f"XLA Ops |{letters}"}
+    return ops_of(draw(planes, names=names, type_stats=stats, programs=programs))
 
 
 def by_name(ops: TpuOps, column: str) -> dict[str, object]:
@@ -322,9 +320,10 @@ def test_hosts_add_up_by_program_and_instruction():
 def test_damaged_programs_and_types_without_a_name_are_rows_all_the_same():
     ops = ops_of(
         draw(
-            {META: "x |P", TPU: "XLA Ops |ab"},
+            {TPU: "XLA Ops |ab"},
             names={"a": "", "b": "%b = f32[99999999999999999,99999999999999999] add()"},
-            type_stats={"b": {"program_id": Unsigned(2**64 - 1)}, "P": {"Hlo Proto": b"\xff"}},
+            type_stats={"b": {"program_id": Unsigned(2**64 - 1)}},
+            programs={"P": b"\xff"},
         )
     )
     assert ops.name == ["(unnamed)", "b"]

@@ -177,14 +177,14 @@ def test_instructions_have_their_text_and_source_where_the_program_is_known():
     fusion.fusion_kind = "kLoop"
     space = space_of(
         draw(
-            {"/host:CPU": "t |a.b", "/host:metadata": "m |", "/device:GPU:0": "s |k"},
-            names={"k": "loop_fusion_kernel", "m": "jit_f(7)"},
+            {"/host:CPU": "t |a.b", "/device:GPU:0": "s |k"},
+            names={"k": "loop_fusion_kernel"},
             stats={
                 "a": {"hlo_op": "while::fusion.1", "hlo_module": "jit_f"},
                 "b": {"hlo_op": "fusion.9", "hlo_module": "jit_f"},
                 "k": {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 7},
             },
-            type_stats={"m": {"Hlo Proto": program.bytes()}},
+            programs={"jit_f(7)": program.bytes()},
         )
     )
     opened = open_timelines.opened_space(space)
@@ -220,13 +220,13 @@ def test_kernels_in_graphs_have_the_instructions_of_their_programs():
     graph = {"program_id": 7, "hlo_op": "command_buffer", "cuda_graph_id": 3}
     space = space_of(
         draw(
-            {"/host:metadata": "m |", "/device:GPU:0": "s |akb"},
-            names={"k": "sgemm", "m": "jit_f(7)"},
+            {"/device:GPU:0": "s |akb"},
+            names={"k": "sgemm"},
             stats={
                 letter: {**graph, "cuda_graph_node_id": node}
                 for node, letter in enumerate("akb", start=1)
             },
-            type_stats={"m": {"Hlo Proto": program.bytes()}},
+            programs={"jit_f(7)": program.bytes()},
         )
     )
     opened = open_timelines.opened_space(space)
@@ -361,13 +361,12 @@ def test_texts_of_instructions_are_cut_where_they_are_too_long_to_read():
     program.add("loop", "call", "f32[8]", calls="body")
     space = space_of(
         draw(
-            {"/host:CPU": "t |a.b", "/host:metadata": "m |"},
-            names={"m": "jit_f(7)"},
+            {"/host:CPU": "t |a.b"},
             stats={
                 "a": {"hlo_op": "all", "hlo_module": "jit_f"},
                 "b": {"hlo_op": "loop", "hlo_module": "jit_f"},
             },
-            type_stats={"m": {"Hlo Proto": program.bytes()}},
+            programs={"jit_f(7)": program.bytes()},
         )
     )
     opened = open_timelines.opened_space(space)

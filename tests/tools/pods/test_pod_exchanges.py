@@ -38,11 +38,11 @@ def pipeline(host: str, cores: dict[str, str]) -> bytes:
         f"/device:{core}": f"Steps |xxxxxxxxxx\nXLA Ops |{ops}" for core, ops in cores.items()
     }
     return draw(
-        {META: "none |", **planes},
-        names={letter: f"%{name} = {F32} x(%p)" for letter, name in letters.items()}
-        | {"P": "jit_f(7)", "x": "4"},
-        type_stats={**stats, "P": {"Hlo Proto": program.bytes()}},
+        planes,
+        names={letter: f"%{name} = {F32} x(%p)" for letter, name in letters.items()} | {"x": "4"},
+        type_stats=stats,
         hostnames=[host],
+        programs={"jit_f(7)": program.bytes()},
     )
 
 

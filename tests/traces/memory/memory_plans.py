@@ -84,22 +84,17 @@ class MemoryPlan:
 
 def planned_trace(*programs: tuple[str, bytes], ran: Sequence[int] = ()) -> bytes:
     """A trace of a GPU with compiled programs, named as "jit_f(7)"; kernels of the ids `ran`."""
-    letters = [chr(ord("A") + index) for index in range(len(programs))]
     kernels = [chr(ord("a") + index) for index in range(len(ran))]
     return draw(
         {
-            "/host:metadata": "none |",
             "/device:GPU:0": f"Stream #1 |{''.join(kernels)}z",
             "/host:CPU": "python |z",
         },
-        names={letter: name for letter, (name, _) in zip(letters, programs, strict=True)},
         stats={
             letter: {"program_id": number, "hlo_op": "x"}
             for letter, number in zip(kernels, ran, strict=True)
         },
-        type_stats={
-            letter: {"Hlo Proto": blob} for letter, (_, blob) in zip(letters, programs, strict=True)
-        },
+        programs=dict(programs),
     )
 
 

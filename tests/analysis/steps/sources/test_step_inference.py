@@ -7,7 +7,6 @@ import pytest
 from traces import draw, listed, space_of
 from traces.programs import Program
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.steps.sources.step_inference import InferredSteps, infer_steps
@@ -121,24 +120,15 @@ def test_graphs_of_one_name_are_not_rounds_of_each_other():
 
 def named_alike(*lines: int) -> Space:
     """Calls of functions without a name, which were compiled on some lines of a file."""
-    letters = {chr(ord("A") + at): line for at, line in enumerate(lines)}
-    protos = {}
-    for id_, (letter, line) in enumerate(letters.items()):
+    programs = {}
+    for id_, line in enumerate(lines):
         program = Program()
         program.name("jit__lambda", id_)
-        program.add("add.1", "add", "f32[8]", op="jit(<lambda>)/add")
-        proto = message("xla.HloProto").FromString(program.bytes())
-        metadata = proto.hlo_module.computations[0].instructions[0].metadata
+        metadata = program.add("add.1", "add", "f32[8]", op="jit(<lambda>)/add").metadata
         metadata.source_file, metadata.source_line = "/src/train.py", line
-        protos[letter] = {"Hlo Proto": proto.SerializeToString()}
-    names = {letter: f"jit__lambda({id_})" for id_, letter in enumerate(letters)}
-    return space_of(
-        draw(
-            {"/host:metadata": "none |", "/host:CPU": "python |ff.ff.ff"},
-            names={"f": "PjitFunction(<lambda>)", **names},
-            type_stats=protos,
-        )
-    )
+        programs[f"jit__lambda({id_})"] = program.bytes()
+    planes, names = {"/host:CPU": "python |ff.ff.ff"}, {"f": "PjitFunction(<lambda>)"}
+    return space_of(draw(planes, names=names, programs=programs))
 
 
 def test_executions_of_functions_with_one_name_may_be_mixed():
@@ -242,16 +232,14 @@ def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
 def infer_jitted(drawing: str, programs: dict[str, int]) -> Any:
     """Calls of functions by their first letter, each compiled to so many instructions."""
     names = {program[0]: f"PjitFunction({program})" for program in programs}
-    names |= {one[0].upper(): f"jit_{one}({number})" for number, one in enumerate(programs)}
-    protos = {}
-    for one, count in programs.items():
+    compiled = {}
+    for id_, (one, count) in enumerate(programs.items()):
         made = Program()
         made.add("x", "parameter", "f32[8]")
         for number in range(count):
             made.add(f"fusion.{number}", "fusion", "f32[8]", "x")
-        protos[one[0].upper()] = {"Hlo Proto": made.bytes()}
-    planes = {"/host:CPU": drawing, "/host:metadata": ""}
-    space = space_of(draw(planes, names=names, type_stats=protos))
+        compiled[f"jit_{one}({id_})"] = made.bytes()
+    space = space_of(draw({"/host:CPU": drawing}, names=names, programs=compiled))
     return infer_in(space, Programs(space))
 
 
