@@ -82,9 +82,7 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
 
 
 def test_gpus_without_lines_have_no_kernels_to_show(tmp_path: Path):
-    space = message("tensorflow.profiler.XSpace").FromString(CPU_TRACE)
-    space.planes.add(name=GPU)
-    engine = one_run(tmp_path, h0=space.SerializeToString())
+    engine = one_run(tmp_path, h0=draw({HOST: "t |aa", GPU: ""}, names={"a": "a:A"}))
     assert engine.run_tools("run") == ANYWHERE
     tools = engine.session("run")["tools"]
     (kernels,) = (tool for tool in tools if tool["name"] == KERNELS)

@@ -1,7 +1,6 @@
 """Drawn programs that xprof 2.24.2 shows otherwise than they ran. One column is 1 µs."""
 
-from tbprof._pb import message
-from traces import draw, listed
+from traces import COLUMN_PS, draw, listed
 
 GPU = "/device:GPU:0"
 HOST = "/host:CPU"
@@ -61,20 +60,10 @@ def looping() -> bytes:
 
 def instant() -> bytes:
     """A step of 10 with ops of 1, and an instant between them."""
-    trace = draw(
-        {HOST: """
-            python |ssssssssss
-                   |.a.i...b
-        """},
-        names={"s": "train", "a": "x:MatMul", "b": "x:MatMul", "i": "ThreadPool::StartRegion"},
-        stats={"s": {"_r": 1, "step_num": 0}},
-    )  # fmt: skip
-    space = message("tensorflow.profiler.XSpace").FromString(trace)
-    (instant,) = [
-        event for event in space.planes[0].lines[0].events if event.offset_ps == 3_000_000
-    ]
-    instant.duration_ps = 0
-    return bytes(space.SerializeToString())
+    step = ("train", 0, 10 * COLUMN_PS, {"_r": 1, "step_num": 0})
+    ops = [("x:MatMul", at * COLUMN_PS, COLUMN_PS) for at in (1, 7)]
+    between = ("ThreadPool::StartRegion", 3 * COLUMN_PS, 0)
+    return listed({HOST: {"python": [step, ops[0], between, ops[1]]}})
 
 
 def copies() -> bytes:

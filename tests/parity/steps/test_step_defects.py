@@ -9,15 +9,12 @@ import pytest
 from helpers.payloads import Row, rows
 from parity.oracle import Compare
 from traces import draw
-from traces.misread_runs import marked
-
-from tbprof._pb import message
+from traces.misread_runs import instant, marked
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
 INPUT = "input_pipeline_analyzer"
 HOST, GPU = "/host:CPU", "/device:GPU:0"
-US = 1_000_000
 
 Both = Callable[..., tuple[list[Row], list[Row]]]
 
@@ -55,16 +52,7 @@ def test_the_first_and_the_last_of_more_than_five_steps_are_dropped(both: Both) 
 
 
 def test_instants_paint_the_gap_after_them(both: Both) -> None:
-    trace = draw(
-        {HOST: "python |ssssssssss\n|.a.i...b"},
-        names=named("s") | {"a": "x:MatMul", "b": "y:MatMul", "i": "instant"},
-        stats=marked("s"),
-    )
-    space = message("tensorflow.profiler.XSpace").FromString(trace)
-    for event in space.planes[0].lines[0].events:
-        if event.offset_ps == 3 * US:
-            event.duration_ps = 0
-    theirs, ours = both(space.SerializeToString())
+    theirs, ours = both(instant())
     assert us(theirs, "hostCompute", "other") == [(6.0, 4.0)]
     assert us(ours, "hostCompute", "other") == [(2.0, 8.0)]
 
@@ -93,15 +81,11 @@ def test_python_frames_are_taken_for_work(both: Both) -> None:
 
 def test_input_that_is_fetched_before_the_marker_is_not_seen(both: Both) -> None:
     trace = draw(
-        {HOST: "python |ssss......tttt\n|.aaIIIIII..bb"},
+        {HOST: "python |ssss......tttt\n|.aa.IIIIII.bb"},
         names=named("st") | {"a": "x:MatMul", "b": "x:MatMul", "I": "IteratorGetNext"},
         stats=marked("st"),
     )
-    space = message("tensorflow.profiler.XSpace").FromString(trace)
-    for event in space.planes[0].lines[0].events:
-        if event.offset_ps == 3 * US:
-            event.offset_ps, event.duration_ps = 4 * US, 6 * US
-    theirs, ours = both(space.SerializeToString())
+    theirs, ours = both(trace)
     assert us(theirs, "step", "infeed") == [(4.0, 0.0), (4.0, 0.0)]
     assert us(ours, "step", "infeed") == [(10.0, 6.0), (4.0, 0.0)]
 
