@@ -22,9 +22,10 @@ class Finding:
     `value` reached `threshold`, both in `unit`; NaN if there is no figure. `share` is the value as
     a fraction (0 to 1) of the memory in use, or of its capacity; None if the finding is not about
     memory. `gain` never exceeds the time that the finding is about, less what earlier findings
-    promise of it (`Evidence.gain_of`). `evidence` is the page that shows it, `next_page` the one to
-    open next; `NO_PAGE` if the finding is on the page itself. `code` can be copied; `stage` is the
-    long name of the input pipeline's stage that the finding is about. Both are "" if there is none.
+    promise of it (`Evidence.gain_of`). `evidence` is the page that shows it, `NO_PAGE` if the
+    finding is on that page itself; `next_page` the one to open next, None if it is the same.
+    `code` can be copied; `stage` is the long name of the input pipeline's stage that the finding is
+    about. Both are "" if there is none.
     """
 
     id: str
@@ -34,12 +35,12 @@ class Finding:
     action: str
     guide: Guide = NO_GUIDE
     value: float = math.nan
-    unit: str = ""
+    unit: str = "%"
     threshold: float = math.nan
     share: float | None = None
     gain: Gain = UNKNOWN_GAIN
     evidence: Page = NO_PAGE
-    next_page: Page = NO_PAGE
+    next_page: Page | None = None
     code: str = ""
     stage: str = ""
 

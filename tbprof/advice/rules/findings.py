@@ -7,7 +7,6 @@ import numpy as np
 from tbprof.advice.bottlenecks import MODERATE
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import SEVERITIES, Finding
-from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.pages import OPS, OVERVIEW, TRACE, Page
 from tbprof.advice.rules.devices.findings_copies import COPY_RULES
@@ -124,7 +123,6 @@ def _no_steps(evidence: Evidence) -> Finding:
         value=0.0,
         unit="count",
         threshold=1.0,
-        gain=UNKNOWN_GAIN,
         action=(
             f"{CUT_HINT.capitalize()}."
             if is_cut
@@ -193,9 +191,7 @@ def _not_recorded(title: str, detail: str, action: str, page: Page = TRACE) -> F
         value=0.0,
         unit="count",
         threshold=1.0,
-        gain=UNKNOWN_GAIN,
         action=action,
-        next_page=page,
         evidence=page,
         guide=PROFILER_GUIDE,
     )
@@ -218,9 +214,7 @@ def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
             + ("all other findings are small." if has_small else _NOTHING_ELSE)
         ),
         value=busy,
-        unit="%",
         threshold=0.0,
-        gain=UNKNOWN_GAIN,
         action="Faster steps require faster ops: check which ops take the most time.",
         next_page=OPS,
         evidence=OVERVIEW,

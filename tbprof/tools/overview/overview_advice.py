@@ -24,6 +24,7 @@ _HEADINGS = {
 def findings_table(findings: list[Finding]) -> Table:
     """One row per finding, in the order of the list; gains are null if unknown."""
     labels = {tool.name: tool.label for tool in TOOLS}
+    next_pages = [finding.next_page or finding.evidence for finding in findings]
     return Table(
         (
             text("id", "Id", [finding.id for finding in findings]),
@@ -48,13 +49,13 @@ def findings_table(findings: list[Finding]) -> Table:
                 np.array([_known(finding.gain_ratio) for finding in findings], np.float64),
             ),
             text("action", "What to do", [finding.action for finding in findings]),
-            text("tool", "Next tool", [finding.next_page.tool for finding in findings]),
+            text("tool", "Next tool", [page.tool for page in next_pages]),
             text(
                 "tool_label",
                 "Next tool's name",
-                [labels[finding.next_page.tool] for finding in findings],
+                [labels[page.tool] for page in next_pages],
             ),
-            text("tool_query", "Next at", [finding.next_page.query for finding in findings]),
+            text("tool_query", "Next at", [page.query for page in next_pages]),
             text("evidence_tool", "Evidence in", [finding.evidence.tool for finding in findings]),
             text("evidence_query", "Evidence at", [finding.evidence.query for finding in findings]),
             text("guide_title", "Guide", [finding.guide.title for finding in findings]),

@@ -6,6 +6,7 @@ import pytest
 from builders.evidence import GPU, NO_GPU, TPU, cause_of, evidence, finding_of
 
 from tbprof.advice.input.input_cause import InputCause
+from tbprof.advice.pages import TF_DATA
 from tbprof.advice.rules.steps.findings_input import input_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.vocabulary.phases import Phase
@@ -23,7 +24,7 @@ def test_an_input_bound_program_is_told_what_its_input_waits_for():
     assert finding.detail.endswith("ParallelMap takes 200 µs.")
     assert finding.action == "Make it cheaper."
     assert finding.gain_ms == pytest.approx(0.3)
-    assert finding.next_page.tool == "tf_data_bottleneck_analysis"
+    assert finding.next_page == TF_DATA
     assert finding.evidence.tool == "trace_viewer"
 
 

@@ -50,7 +50,6 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} per step.{where}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=advice,
@@ -131,7 +130,6 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
             f"step.{_directions(ops) if ops is not None else ''}{room if copies else ''}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_KEEP if copies or not exchanges else _EXCHANGE_LESS,

@@ -53,7 +53,6 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
             f"spent in pauses of up to {PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
@@ -119,7 +118,6 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
             "time or less."
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=f"Use mixed precision if the model's accuracy allows it ({remedy}).{sizes}",

@@ -69,7 +69,6 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
             "back: the program passes them channels first."
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
@@ -99,7 +98,6 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
             "with it the bias."
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action="Leave the bias out of layers before batch normalization (use_bias=False).",

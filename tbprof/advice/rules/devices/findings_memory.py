@@ -8,7 +8,6 @@ import numpy as np
 
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
-from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import MEMORY_GUIDE
 from tbprof.advice.memory_limits import (
     ALLOCATE_ALIKE,
@@ -43,16 +42,13 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
             "if it needs slightly more, the program runs out of memory."
         ),
         value=float(used[worst]),
-        unit="%",
         threshold=grade[1],
-        gain=UNKNOWN_GAIN,
         action=(
             "Check which tensors are alive at the peak. Mixed precision halves activations, "
             f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) "
             "saves most of them, and a smaller batch always "
             f"helps.{_where_it_fails(evidence, worst)}"
         ),
-        next_page=page,
         evidence=page,
         guide=MEMORY_GUIDE,
     )
@@ -78,11 +74,8 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
         title=fragmented_title(memory.name[worst], float(scattered[worst])),
         detail=largest_chunk(f"{size(free)} of free memory at the peak", size(largest)),
         value=float(scattered[worst]),
-        unit="%",
         threshold=grade[1],
-        gain=UNKNOWN_GAIN,
         action=f"{ALLOCATE_ALIKE}{_other_allocator(evidence, worst)}",
-        next_page=page,
         evidence=page,
         guide=MEMORY_GUIDE,
     )

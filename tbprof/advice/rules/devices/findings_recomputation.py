@@ -44,7 +44,6 @@ def recomputation(evidence: Evidence) -> Iterator[Finding]:
             f"saves memory but costs time.{free_memory_sentence(evidence)}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=evidence.gain_of_work(share / 100 * evidence.share(*evidence.work)),
         action=_KEEP_MORE if is_asked_for else _USE_LESS,

@@ -62,11 +62,9 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
             f"returns{f' from {doers}' if doers else ''}.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_ON_OPS if are_ops else _ON_INSTRUCTIONS,
-        next_page=trace,
         evidence=trace,
         guide=CALLBACKS_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
@@ -107,7 +105,6 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
             f"runs for them{above_all if called else ''}."
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(

@@ -116,9 +116,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
         title=f"{' and '.join(sides)} is spent in ops that run eagerly",
         detail=f"In eager execution, Python dispatches each op separately.{top_text}",
         value=float(share),
-        unit="%",
         threshold=grade[1],
-        gain=UNKNOWN_GAIN,
         action=(
             "Put the whole step into one tf.function, so that the runtime can schedule it as a "
             "graph."
@@ -153,14 +151,12 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=f"{costliest}{more}.",
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
             "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
             "input_signature), set reduce_retracing=True, and create functions outside of the loop."
         ),
-        next_page=trace,
         evidence=trace,
         guide=FUNCTION_GUIDE,
     )
@@ -234,11 +230,9 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
             f"({names_text}).{_compiled_functions(host)}{covered_elsewhere(evidence, gain)}"
         ),
         value=measured,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=action,
-        next_page=trace,
         evidence=trace,
         guide=XLA_GUIDE,
     )
@@ -271,7 +265,6 @@ def tracing(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(share / 100 * evidence.step_ms)} during which no op computes."
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
@@ -281,7 +274,6 @@ def tracing(evidence: Evidence) -> Iterator[Finding]:
             "loop. Keras's predict() and evaluate() create a dataset in each call: for single "
             "batches, call the model itself or predict_on_batch()."
         ),
-        next_page=trace,
         evidence=trace,
         guide=FUNCTION_GUIDE,
     )
@@ -341,7 +333,6 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
             f"{int(ops.occurrences[outside].sum()):,} transfers."
         ),
         value=100 * time / device,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(

@@ -58,11 +58,9 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
             f"{_other_functions(evidence, share)}"
         ),
         value=part,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_advice(evidence, share),
-        next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
     )

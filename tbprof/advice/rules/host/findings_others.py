@@ -61,11 +61,9 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
             + _not_recorded(evidence, sums)
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_action(evidence, rest, most, sums[most]),
-        next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
     )

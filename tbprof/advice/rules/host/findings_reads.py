@@ -87,7 +87,6 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
             f"{readers_in_words(evidence)}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=advice_on_checks(evidence)
@@ -96,7 +95,6 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
             "loss of the previous step), or only every few steps, and keep them on the device in "
             "between."
         ),
-        next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
     )

@@ -55,7 +55,6 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             + covered_elsewhere(evidence, gain)
         ),
         value=share,
-        unit="%",
         threshold=threshold,
         gain=gain,
         action=(cause.action if cause is not None else _LOOK) + _in_few_copies(evidence),
@@ -155,7 +154,6 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         title=f"Copies from the host take {percent(share)} of GPU time",
         detail=f"{copies_in_words(gpus)}{rest}",
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tbprof.advice.bottlenecks import HIGH, MODERATE
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
-from tbprof.advice.gain import UNKNOWN_GAIN, Gain
+from tbprof.advice.gain import Gain
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.outlier_causes import LABELS, causes_of_outliers, excess_ps, ordinal, where
 from tbprof.advice.pages import TRACE
@@ -72,11 +72,9 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
             f"time{_cause_clause(evidence, period.step, cause)}.{more}"
         ),
         value=100 * ratio,
-        unit="%",
         threshold=grade[1],
         gain=Gain(cost_ms, ratio),
         action=_action(evidence, period, cause),
-        next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
     )
@@ -110,11 +108,8 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
             f"{_averages_note(evidence)}"
         ),
         value=share,
-        unit="%",
         threshold=MODERATE,
-        gain=UNKNOWN_GAIN,
         action=_once_action(evidence, once),
-        next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
     )

@@ -46,7 +46,6 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         title=f"{percent(share)} of step time goes to {title}",
         detail=detail,
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_WRITE_LESS if is_cpu else advice_on_checks(evidence) or _read_advice(evidence),
@@ -121,11 +120,9 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
             f"step.{_graph_updates(evidence)}{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_launch_advice(evidence),
-        next_page=trace,
         evidence=trace,
         guide=GPU_GUIDE,
     )
@@ -218,7 +215,6 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
             f"input there counts as input only if the trace shows the wait.{rest}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
@@ -228,7 +224,6 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
             else "Check what the program does between its steps: fetching the next batch, "
             "callbacks, logging, checkpoints. Do this only every few steps, or in another thread."
         ),
-        next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
     )

@@ -56,7 +56,6 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
             f"{waits}{_between_slices(evidence.tpu_ops)}"
         ),
         value=remaining,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=_communicate_less(evidence, has_slices=slices),
@@ -159,7 +158,6 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(lateness.wait_ps / 1e9)} longer in collectives.{others}"
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
