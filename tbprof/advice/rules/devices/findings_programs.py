@@ -42,9 +42,6 @@ _GUIDES = {"GPU": GPU_GUIDE, "TPU": TPU_GUIDE, "CPU": NO_GUIDE}
 def moved_data(evidence: Evidence) -> Iterator[Finding]:
     """Transposes, reshapes and changes of layouts."""
     share = _share(evidence, Cause.MOVE)
-    grade = graded(share, *_MOVING)
-    if grade is None:
-        return
     of_arguments = _percent(evidence, Cause.MOVE, evidence.losses.argument_ps)
     arguments = (
         f" {percent(of_arguments)} rearranges program arguments that nothing else uses: the host "
@@ -56,7 +53,7 @@ def moved_data(evidence: Evidence) -> Iterator[Finding]:
         evidence,
         Cause.MOVE,
         "moved_data",
-        grade,
+        graded(share, *_MOVING),
         f"Instructions that only rearrange data take {percent(share)} of op time",
         "Transposes, reshapes and layout changes compute nothing: {ops}. Fusions that also "
         f"compute are not counted.{arguments}",
@@ -72,9 +69,6 @@ _DOUBLE = "f64"
 def wide_products(evidence: Evidence) -> Iterator[Finding]:
     """Matrix products of 32-bit numbers, where the device multiplies 16-bit ones faster."""
     share = _share(evidence, Cause.WIDE_PRODUCT)
-    grade = graded(share, *_PRODUCTS)
-    if grade is None:
-        return
     how = (
         "The program requests more precision than one pass of 16-bit products provides"
         if evidence.platform == "TPU"
@@ -94,7 +88,7 @@ def wide_products(evidence: Evidence) -> Iterator[Finding]:
         evidence,
         Cause.WIDE_PRODUCT,
         "wide_products",
-        grade,
+        graded(share, *_PRODUCTS),
         f"Products of {64 if is_double else 32}-bit numbers take {percent(share)} of op time",
         f"{how}: {{ops}}. At the 16-bit peak, or with half the bytes where memory is the limit, "
         "they would take {rest} of that time.",
@@ -106,14 +100,11 @@ def wide_products(evidence: Evidence) -> Iterator[Finding]:
 def small_products(evidence: Evidence) -> Iterator[Finding]:
     """Matrix products that are memory-bound because a dimension is small."""
     share = _share(evidence, Cause.SMALL_PRODUCT)
-    grade = graded(share, *_PRODUCTS)
-    if grade is None:
-        return
     yield from _finding(
         evidence,
         Cause.SMALL_PRODUCT,
         "small_products",
-        grade,
+        graded(share, *_PRODUCTS),
         f"Matrix products that are too small for the matrix units take {percent(share)} of op time",
         "They wait for memory, since they use each number that they read in too few operations: "
         "{ops}. The operations alone would take {rest} of that time.",
@@ -127,14 +118,11 @@ def small_products(evidence: Evidence) -> Iterator[Finding]:
 def partial_tiles(evidence: Evidence) -> Iterator[Finding]:
     """Matrix products on GPUs whose kernels multiply tiles that extend beyond the arrays."""
     share = _share(evidence, Cause.PARTIAL_TILES)
-    grade = graded(share, *_PRODUCTS)
-    if grade is None:
-        return
     yield from _finding(
         evidence,
         Cause.PARTIAL_TILES,
         "partial_tiles",
-        grade,
+        graded(share, *_PRODUCTS),
         f"Matrix products that do not fill the tiles of their kernels take {percent(share)} of op "
         "time",
         "Their kernels multiply whole tiles, parts of which lie outside of the arrays: {ops}. "
@@ -199,18 +187,20 @@ def _finding(
     evidence: Evidence,
     cause: Cause,
     id_: str,
-    grade: tuple[Severity, float],
+    grade: tuple[Severity, float] | None,
     title: str,
     detail: str,
     action: str,
     guide: Guide,
     code: str = "",
 ) -> Iterator[Finding]:
-    """The finding on a cause.
+    """The finding on a cause, if its share of the time has a grade.
 
     In `detail`, `{ops}` becomes the longest instructions, `{rest}` the percentage of their time
     that cannot be saved.
     """
+    if grade is None:
+        return
     share = _share(evidence, cause)
     saved = _percent(evidence, cause, evidence.losses.saved_ps)
     gain = evidence.gain_of_work(saved / 100 * evidence.share(*evidence.work))
@@ -224,7 +214,6 @@ def _finding(
         action=action,
         guide=guide,
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain if saved > 0 else UNKNOWN_GAIN,
         evidence=page,

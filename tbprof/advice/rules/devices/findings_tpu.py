@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,8 @@ _MOVES = {
 }
 
 
-def padding(evidence: Evidence) -> Iterator[Finding]:
+def padding(evidence: Evidence, ops: TpuOps) -> Iterator[Finding]:
     """Ops that compute and store much padding; ops that move data have their own finding."""
-    ops = evidence.tpu_ops
-    if ops is None:
-        return
     wasted = ops.wasted
     is_padded = (wasted >= PADDED) & (ops.move == Move.NONE)
     yield from _finding(
@@ -55,7 +52,6 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         ops,
         "tpu_padding",
         is_padded,
-        np.asarray(ops.self_ps * np.nan_to_num(wasted), np.float64),
         "Padding takes {share} of the TPU's op time",
         "A TPU stores arrays in tiles: the innermost dimension is padded to a multiple of 128, the "
         "next one to a multiple of 8, and padding is read, computed and written as well. Most of "
@@ -63,6 +59,7 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         "Choose a batch size per core and feature sizes that are multiples of 128, or at least of "
         f"8: sizes just above a multiple waste the most.{_batch_rule(ops, is_padded)}",
         TPU_GUIDE,
+        lost_ps=np.asarray(ops.self_ps * np.nan_to_num(wasted), np.float64),
     )
 
 
@@ -78,11 +75,8 @@ def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
     )
 
 
-def padded_moves(evidence: Evidence) -> Iterator[Finding]:
+def padded_moves(evidence: Evidence, ops: TpuOps) -> Iterator[Finding]:
     """Ops that only move data, including padding."""
-    ops = evidence.tpu_ops
-    if ops is None:
-        return
     is_space = ops.move == Move.SPACE
     is_padded = (ops.move != Move.NONE) & (ops.wasted >= PADDED)
     kinds = [
@@ -97,7 +91,6 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         ops,
         "tpu_padded_moves",
         is_padded | is_space,
-        ops.self_ps.astype(np.float64),
         "Moving padded data takes {share} of the TPU's op time",
         f"{_listed(kinds)}Data that moves within a padded dimension, or from a padded one to "
         f"another, has to be rearranged. Most of it is in {{ops}}.{further}",
@@ -106,55 +99,41 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         "input and output features). Reshape, slice and concatenate along dimensions that are "
         "not padded."
         f"{_ON_HOST if (ops.self_ps[is_padded & (ops.move == Move.RESHAPE)] > 0).any() else ''}",
-        TPU_OPS_GUIDE,
     )
 
 
-def unfused_batch_norm(evidence: Evidence) -> Iterator[Finding]:
+def unfused_batch_norm(evidence: Evidence, ops: TpuOps) -> Iterator[Finding]:
     """TensorFlow's batch normalization as separate reductions and elementwise ops."""
-    ops = evidence.tpu_ops
-    if ops is None:
-        return
     yield from _finding(
         evidence,
         ops,
         "tpu_batch_norm",
         ops.is_batch_norm,
-        ops.self_ps.astype(np.float64),
         "Batch normalization that is not fused takes {share} of the TPU's op time",
         "It runs as separate reductions and elementwise ops: {ops}. XLA compiles the fused op to "
         "much less work.",
         "Use the fused op: tf.compat.v1.nn.fused_batch_norm rather than "
         "tf.nn.batch_normalization, or layers with fused=True. It requires four dimensions, and "
         "the last or the second one as the axis.",
-        TPU_OPS_GUIDE,
     )
 
 
-def pool_gradient(evidence: Evidence) -> Iterator[Finding]:
+def pool_gradient(evidence: Evidence, ops: TpuOps) -> Iterator[Finding]:
     """Gradients of max pooling."""
-    ops = evidence.tpu_ops
-    if ops is None:
-        return
     yield from _finding(
         evidence,
         ops,
         "tpu_max_pool_gradient",
         ops.is_pool_gradient,
-        ops.self_ps.astype(np.float64),
         "Gradients of max pooling take {share} of the TPU's op time",
         "They have to find the maxima again, and scatter the gradient to their positions: {ops}.",
         "Try average pooling, whose gradient is cheaper, or convolutions with strides, if the "
         "model's accuracy allows it.",
-        TPU_OPS_GUIDE,
     )
 
 
-def reductions(evidence: Evidence) -> Iterator[Finding]:
+def reductions(evidence: Evidence, ops: TpuOps) -> Iterator[Finding]:
     """Reductions that could share one pass over an array, and multiplications after them."""
-    ops = evidence.tpu_ops
-    if ops is None:
-        return
     kinds = [
         f"{percent(share)} in {clause}"
         for kind, clause in (
@@ -169,22 +148,17 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
         ops,
         "tpu_reductions",
         ops.reduction != Reduction.NONE,
-        ops.self_ps.astype(np.float64),
         "Reductions that could be fused take {share} of the TPU's op time",
         f"{_listed(kinds)}Reductions of equal shapes can run in one pass, and elementwise ops fuse "
         "into what a reduction reads, not into what it returns. Most of it is in {ops}.",
         "Do not let reductions wait for each other (the variance as the mean of squares minus "
         "the square of the mean, where its precision suffices), and multiply before a sum "
         "rather than after it.",
-        TPU_OPS_GUIDE,
     )
 
 
-def random_numbers(evidence: Evidence) -> Iterator[Finding]:
+def random_numbers(evidence: Evidence, ops: TpuOps) -> Iterator[Finding]:
     """Random numbers of costly distributions."""
-    ops = evidence.tpu_ops
-    if ops is None:
-        return
     normal = _percent(ops, ops.self_ps[ops.random == Random.NORMAL].sum())
     further = f" Normal distributions, slightly slower than uniform ones, take {percent(normal)}."
     is_costly = ops.random == Random.COSTLY
@@ -198,13 +172,11 @@ def random_numbers(evidence: Evidence) -> Iterator[Finding]:
         ops,
         "tpu_random",
         is_costly,
-        ops.self_ps.astype(np.float64),
         "Costly random distributions take {share} of the TPU's op time",
         "Categorical, multinomial and gamma numbers take much longer to draw than uniform ones: "
         f"{{ops}}.{further if normal else ''}",
         "Draw uniform or Bernoulli numbers where they suffice, or draw on the host ahead of the "
         f"step.{generator}",
-        TPU_OPS_GUIDE,
     )
 
 
@@ -213,17 +185,19 @@ def _finding(
     ops: TpuOps,
     name: str,
     is_counted: NDArray[np.bool_],
-    lost_ps: NDArray[np.float64],
     title: str,
     detail: str,
     action: str,
-    guide: Guide,
+    guide: Guide = TPU_OPS_GUIDE,
+    lost_ps: NDArray[np.float64] | None = None,
 ) -> Iterator[Finding]:
     """The finding of a rule, if its share of op time reaches the threshold.
 
     In texts, `{share}` becomes that share, `{ops}` the worst ops. `is_counted` [n] marks the ops
-    that the rule counts, `lost_ps` [n] is the time that each could save.
+    that the rule counts, `lost_ps` [n] is the time that each could save, by default all of it.
     """
+    if lost_ps is None:
+        lost_ps = ops.self_ps.astype(np.float64)
     total_ps = float(ops.self_ps.sum())
     rows = np.flatnonzero(is_counted & (ops.self_ps * 100 >= NOTABLE * total_ps) & (lost_ps > 0))
     share = _percent(ops, float(lost_ps[rows].sum()))
@@ -246,7 +220,6 @@ def _finding(
         title=title.replace("{share}", percent(share)),
         detail=detail.replace("{ops}", listed + more) + assumed,
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=action,
@@ -323,11 +296,16 @@ def _escaped(name: str) -> str:
     return re.sub(r"([\\^$.|?*+()\[\]{}/])", r"\\\1", name)
 
 
-TPU_RULES: tuple[Rule, ...] = (
-    padding,
-    padded_moves,
-    unfused_batch_norm,
-    pool_gradient,
-    reductions,
-    random_numbers,
-)
+def _of_cores(rule: Callable[[Evidence, TpuOps], Iterator[Finding]]) -> Rule:
+    """The rule, which finds nothing without ops of TPU cores."""
+
+    def of_evidence(evidence: Evidence) -> Iterator[Finding]:
+        return iter(()) if evidence.tpu_ops is None else rule(evidence, evidence.tpu_ops)
+
+    return of_evidence
+
+
+_OF_CORES = (
+    padding, padded_moves, unfused_batch_norm, pool_gradient, reductions, random_numbers,
+)  # fmt: skip
+TPU_RULES: tuple[Rule, ...] = tuple(map(_of_cores, _OF_CORES))
