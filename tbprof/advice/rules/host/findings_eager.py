@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from tbprof.advice.guides import FUNCTION_GUIDE, JIT_GUIDE
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.spans.layers import Spans
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 
@@ -28,28 +29,24 @@ def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
 
     Hosts with only a few such calls per step count as having none.
     """
-    return evidence.in_steps(
-        [
-            (single_op.start_ps, single_op.end_ps) if _is_many(evidence, single_op) else _NO_SPANS
-            for single_op in evidence.single_ops
-        ]
-    )
+    return _in_steps(evidence, lambda single_ops: (single_ops.start_ps, single_ops.end_ps))
 
 
 def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
     """[rows] the part of that time in which the calls sent data to devices."""
-    return evidence.in_steps(
-        [
-            (single_op.sent_start_ps, single_op.sent_end_ps)
-            if _is_many(evidence, single_op)
-            else _NO_SPANS
-            for single_op in evidence.single_ops
-        ]
+    return _in_steps(
+        evidence, lambda single_ops: (single_ops.sent_start_ps, single_ops.sent_end_ps)
     )
 
 
-def _is_many(evidence: Evidence, single_ops: SingleOps) -> bool:
-    return single_ops.is_many(len(evidence.job.label))
+def _in_steps(evidence: Evidence, spans: Callable[[SingleOps], Spans]) -> NDArray[np.int64]:
+    steps = len(evidence.job.label)
+    return evidence.in_steps(
+        [
+            spans(single_ops) if single_ops.is_many(steps) else _NO_SPANS
+            for single_ops in evidence.single_ops
+        ]
+    )
 
 
 def _phases(evidence: Evidence) -> tuple[Phase, ...]:
@@ -103,7 +100,6 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
             "passes between calls."
         ),
         value=share,
-        unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
@@ -114,7 +110,6 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
             else f"Put them into one function that is compiled as a whole ({compiler}), so that "
             "the runtime can schedule them together."
         ),
-        next_page=trace,
         evidence=trace,
         guide=JIT_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
