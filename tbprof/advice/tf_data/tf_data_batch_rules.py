@@ -42,7 +42,6 @@ def batch(case: Case) -> Iterator[Finding]:
                 "    bucket_boundaries=[64, 128, 256], bucket_batch_sizes=[64, 32, 16, 8])"
             ),
             guide=DATASET.section("bucket_by_sequence_length"),
-            stage=stage.long_name,
         )
         return
     window = next((below for below in case.below() if below.parts[-1] == "window"), None)
@@ -61,7 +60,6 @@ def batch(case: Case) -> Iterator[Finding]:
                 "dataset = tf.data.Dataset.from_tensor_slices(windows)"
             ),
             guide=DATASET.section("window"),
-            stage=stage.long_name,
         )
         return
     yield Finding(
@@ -79,5 +77,4 @@ def batch(case: Case) -> Iterator[Finding]:
         ),
         code=f"dataset = dataset.batch({count}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
         guide=DATASET.section("batch"),
-        stage=stage.long_name,
     )

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import CACHING, DATASET, OPTIONS, PREFETCHING, VECTORIZING
-from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, evidence, fused, of_kinds
+from tbprof.advice.tf_data.tf_data_case import (
+    Case,
+    StageRule,
+    duration,
+    evidence,
+    fused,
+    of_kinds,
+    with_option,
+)
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import Kind, shown_type
 
@@ -50,7 +58,6 @@ def shuffle(case: Case) -> Iterator[Finding]:
             "dataset = dataset.shuffle(1000).map(decode, num_parallel_calls=tf.data.AUTOTUNE)"
         ),
         guide=DATASET.section("shuffle"),
-        stage=stage.long_name,
     )
     if not is_filling:
         yield Finding(
@@ -64,7 +71,6 @@ def shuffle(case: Case) -> Iterator[Finding]:
             ),
             code="dataset = dataset.batch(8).shuffle(1000).unbatch()",
             guide=VECTORIZING,
-            stage=stage.long_name,
         )
     elif case.stages[0].is_set("warm_start") is not True:
         yield Finding(
@@ -81,13 +87,8 @@ def shuffle(case: Case) -> Iterator[Finding]:
                 "Start it when the iterator is created, while the model is still being built: "
                 "options.experimental_warm_start = True."
             ),
-            code=(
-                "options = tf.data.Options()\n"
-                "options.experimental_warm_start = True\n"
-                "dataset = dataset.with_options(options)"
-            ),
+            code=with_option("experimental_warm_start", "True"),
             guide=OPTIONS,
-            stage=stage.long_name,
         )
 
 
@@ -139,7 +140,6 @@ def cache(case: Case) -> Iterator[Finding]:
             else "dataset = dataset.cache('/local/ssd/cache')"
         ),
         guide=CACHING,
-        stage=stage.long_name,
     )
 
 
@@ -190,7 +190,6 @@ def prefetch(case: Case) -> Iterator[Finding]:
         action=action,
         code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
         guide=PREFETCHING,
-        stage=stage.long_name,
     )
 
 
@@ -229,7 +228,6 @@ def combine(case: Case) -> Iterator[Finding]:
             "    a.prefetch(tf.data.AUTOTUNE), b.prefetch(tf.data.AUTOTUNE)))"
         ),
         guide=PREFETCHING,
-        stage=case.stage.long_name,
     )
 
 
@@ -259,7 +257,6 @@ def repeat(case: Case) -> Iterator[Finding]:
         ),
         code="dataset = dataset.cache().repeat()",
         guide=DATASET.section("repeat"),
-        stage=case.stage.long_name,
     )
 
 

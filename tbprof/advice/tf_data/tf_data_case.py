@@ -259,13 +259,18 @@ def is_injected(stage: Stage) -> bool:
     return str(stage.parameters.get("name", "")).startswith("inject/")
 
 
-def private_pool(threads: float) -> str:
-    """The code that gives a pipeline threads of its own."""
+def with_option(name: str, value: str) -> str:
+    """The code that sets an option of a pipeline."""
     return (
         "options = tf.data.Options()\n"
-        f"options.threading.private_threadpool_size = {threads:.0f}\n"
+        f"options.{name} = {value}\n"
         "dataset = dataset.with_options(options)"
     )
+
+
+def private_pool(threads: float) -> str:
+    """The code that gives a pipeline threads of its own."""
+    return with_option("threading.private_threadpool_size", f"{threads:.0f}")
 
 
 def duration(value_ps: int) -> str:

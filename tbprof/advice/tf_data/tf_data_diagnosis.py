@@ -100,17 +100,21 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
             given_ids.add(finding.id)
             yield finding
     if case.stage.overall.held_ps:
-        for finding in _ask(_STAGE_RULES, case):
+        for finding in _on_stage(case):
             given_ids.add(finding.id)
             yield finding
     if slowest is not None:
         of_call = replace(case, stage=slowest, is_slowest=True)
-        yield from (
-            finding for finding in _ask(_STAGE_RULES, of_call) if finding.id not in given_ids
-        )
+        yield from (finding for finding in _on_stage(of_call) if finding.id not in given_ids)
     yield from (
         finding for finding in _ask((*PIPELINE_RULES, *ALWAYS), case) if finding.id not in given_ids
     )
+
+
+def _on_stage(case: Case) -> Iterator[Finding]:
+    """The findings about the stage of the case."""
+    for finding in _ask(_STAGE_RULES, case):
+        yield replace(finding, stage=case.stage.long_name)
 
 
 def _ask(rules: Sequence[StageRule], case: Case) -> Iterator[Finding]:

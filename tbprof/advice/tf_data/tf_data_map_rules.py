@@ -28,6 +28,7 @@ from tbprof.advice.tf_data.tf_data_case import (
     fused,
     of_kinds,
     private_pool,
+    with_option,
 )
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
@@ -57,7 +58,6 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             ),
             code="dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
             guide=PARALLEL_MAPPING,
-            stage=stage.long_name,
         )
     elif pool < processors:
         yield Finding(
@@ -74,7 +74,6 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             ),
             code=private_pool(processors),
             guide=THREADING,
-            stage=stage.long_name,
         )
     elif not math.isnan(busy) and busy < BUSY and not case.work.filled_ps:
         if _runs_tiny_calls(case):
@@ -95,7 +94,6 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             ),
             code=private_pool(16),
             guide=THREADING,
-            stage=stage.long_name,
         )
     else:
         yield Finding(
@@ -110,7 +108,6 @@ def map_parallel(case: Case) -> Iterator[Finding]:
                 "processors."
             ),
             guide=CPU_BOUND,
-            stage=stage.long_name,
         )
 
 
@@ -132,7 +129,7 @@ def _how_busy(busy: float) -> str:
 @of_kinds(*MAPS)
 def map_vectorized(case: Case) -> Iterator[Finding]:
     """A function that is called for each element before elements are batched."""
-    stage, batch = case.stage, _batch_of_short_calls(case)
+    batch = _batch_of_short_calls(case)
     if batch is None:
         return
     size = batch.number("batch_size")
@@ -154,7 +151,6 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
             f"dataset = dataset.batch({count}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)"
         ),
         guide=VECTORIZING,
-        stage=stage.long_name,
     )
 
 
@@ -209,7 +205,6 @@ def map_cached(case: Case) -> Iterator[Finding]:
             "num_parallel_calls=tf.data.AUTOTUNE).cache().map(augment)"
         ),
         guide=CACHING,
-        stage=case.stage.long_name,
     )
 
 
@@ -239,7 +234,6 @@ def map_python(case: Case) -> Iterator[Finding]:
         ),
         code=private_pool(16),
         guide=TRANSFORMATIONS,
-        stage=case.stage.long_name,
     )
 
 
@@ -262,7 +256,6 @@ def more_processors(case: Case) -> Iterator[Finding]:
                 "preprocessing layers in the model do so for simple operations."
             ),
             guide=DALI,
-            stage=case.stage.long_name,
         )
     yield Finding(
         id="data_service",
@@ -281,7 +274,6 @@ def more_processors(case: Case) -> Iterator[Finding]:
             "    service='grpc://dispatcher:5000'))"
         ),
         guide=SERVICE,
-        stage=case.stage.long_name,
     )
 
 
@@ -304,13 +296,8 @@ def filter_(case: Case) -> Iterator[Finding]:
             "are decoded. Or let tf.data filter in parallel, if the predicate consists of "
             "TensorFlow ops: options.experimental_optimization.filter_parallelization = True."
         ),
-        code=(
-            "options = tf.data.Options()\n"
-            "options.experimental_optimization.filter_parallelization = True\n"
-            "dataset = dataset.with_options(options)"
-        ),
+        code=with_option("experimental_optimization.filter_parallelization", "True"),
         guide=OPTIMIZATIONS,
-        stage=case.stage.long_name,
     )
 
 
@@ -335,7 +322,6 @@ def pool(case: Case) -> Iterator[Finding]:
         ),
         code=private_pool(16),
         guide=THREADING,
-        stage=case.stage.long_name,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, MEMORY_FOOTPRINT, OPTIONS, PREFETCHING
 from tbprof.advice.sentences import percent
-from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, is_injected
+from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, is_injected, with_option
 from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Stage
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.lazy import regex
@@ -207,11 +207,7 @@ def autotune(case: Case) -> Iterator[Finding]:
             "Pass tf.data.AUTOTUNE for num_parallel_calls, buffer sizes and cycle_length; "
             "options.autotune limits what it may use: cpu_budget, ram_budget."
         ),
-        code=(
-            "options = tf.data.Options()\n"
-            "options.autotune.enabled = True\n"
-            "dataset = dataset.with_options(options)"
-        ),
+        code=with_option("autotune.enabled", "True"),
         guide=OPTIONS,
         stage=fixed[0].long_name,
     )
@@ -244,11 +240,7 @@ def memory(case: Case) -> Iterator[Finding]:
             "Use smaller buffers in shuffle(buffer_size), cache() only small data, and use fewer "
             "parallel calls. options.autotune.ram_budget limits the memory of autotuning, in bytes."
         ),
-        code=(
-            "options = tf.data.Options()\n"
-            "options.autotune.ram_budget = 8 * 1024**3\n"
-            "dataset = dataset.with_options(options)"
-        ),
+        code=with_option("autotune.ram_budget", "8 * 1024**3"),
         guide=MEMORY_FOOTPRINT,
         stage=buffers[0].long_name if buffers else "",
     )

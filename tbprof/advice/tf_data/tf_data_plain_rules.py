@@ -136,5 +136,4 @@ def plain(case: Case) -> Iterator[Finding]:
         action=advice.action,
         code=advice.code,
         guide=advice.guide,
-        stage=case.stage.long_name,
     )

@@ -49,7 +49,6 @@ def interleave_parallel(case: Case) -> Iterator[Finding]:
             "    num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"
         ),
         guide=PARALLEL_READING,
-        stage=stage.long_name,
     )
 
 
@@ -77,7 +76,6 @@ def interleave_small_inputs(case: Case) -> Iterator[Finding]:
             "one stream, such as TFRecord."
         ),
         guide=SOURCES,
-        stage=case.stage.long_name,
     )
 
 
@@ -114,7 +112,6 @@ def reader(case: Case) -> Iterator[Finding]:
             "    cycle_length=16, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)"
         ),
         guide=PARALLEL_READING,
-        stage=case.stage.long_name,
     )
     yield Finding(
         id="storage",
@@ -130,7 +127,6 @@ def reader(case: Case) -> Iterator[Finding]:
             "compression, or compress their contents (JPEG, PNG)."
         ),
         guide=SOURCES,
-        stage=case.stage.long_name,
     )
 
 
@@ -156,7 +152,6 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
                 "    tf.data.TFRecordDataset, num_parallel_calls=tf.data.AUTOTUNE)"
             ),
             guide=DATASET.section("shard"),
-            stage=case.stage.long_name,
         )
     elif case.facts.hosts > 1 and not case.has_named("shard"):
         yield Finding(
@@ -174,7 +169,6 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
             ),
             code="files = files.shard(num_shards=num_hosts, index=host)",
             guide=DATASET.section("shard"),
-            stage=case.stage.long_name,
         )
 
 
@@ -194,7 +188,6 @@ def reader_cached(case: Case) -> Iterator[Finding]:
         ),
         code="dataset = dataset.cache()",
         guide=CACHING,
-        stage=case.stage.long_name,
     )
 
 
@@ -221,7 +214,6 @@ def generator(case: Case) -> Iterator[Finding]:
             "dataset = dataset.map(load, num_parallel_calls=tf.data.AUTOTUNE)"
         ),
         guide=TRANSFORMATIONS,
-        stage=case.stage.long_name,
     )
     if several is None:
         title, action = "Interleave several generators", "Interleave several of them"
@@ -249,7 +241,6 @@ def generator(case: Case) -> Iterator[Finding]:
             f"    cycle_length=8, num_parallel_calls=8, deterministic=False)\n{private_pool(8)}"
         ),
         guide=DATASET.section("from_generator"),
-        stage=case.stage.long_name,
     )
 
 
@@ -272,7 +263,6 @@ def remote(case: Case) -> Iterator[Finding]:
             "elements at a time."
         ),
         guide=SOURCES,
-        stage=case.stage.long_name,
     )
 
 
