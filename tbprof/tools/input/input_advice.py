@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tbprof.advice.input.input_facts import CATEGORIES, dominant_category, find_input_facts
+from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
 from tbprof.advice.input.input_findings import by_category, find_input_findings
 from tbprof.advice.tf_data.tf_data_pipelines import is_bound
 from tbprof.analysis.input.input_ops import InputOps
@@ -36,7 +36,7 @@ def input_advice_table(
     on_pipeline = by_category(ops, diagnoses[0]) if diagnoses else []
     is_bound_by = bool(diagnoses) and is_bound(diagnoses[0].severity)
     dominant = on_pipeline[0][0] if is_bound_by else dominant_category(ops)
-    general = find_input_findings(find_input_facts(ops)) if is_waited_for else []
+    general = find_input_findings(ops) if is_waited_for else []
     applying = [
         (category, finding)
         for category, finding in general
