@@ -5,6 +5,23 @@ from __future__ import annotations
 from tbprof.base import names
 from tbprof.tools.model.tool import Tool
 
+_RECORD_AGAIN = "record again: the profiler was stopped before it wrote anything"
+_NO_PROGRAMS = (
+    "the trace has no compiled programs (HLO): XLA compiled nothing in it, or the recorder left "
+    "the programs out"
+)
+_RECORD_PROGRAMS = (
+    "record a program of JAX or PyTorch/XLA, or of TensorFlow with tf.function(jit_compile=True), "
+    "and leave enable_hlo_proto on"
+)
+_NO_INSTRUCTIONS = (
+    "the trace has no instruction of a compiled program: XLA compiled nothing that ran, or the "
+    "recorder did not name what ran"
+)
+_RUN_PROGRAMS = (
+    "run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) while recording"
+)
+
 # To add a tool, add one module here, one folder in the frontend, and one entry: see
 # examples/adding_a_tool.md. Their modules are imported when they build something.
 TOOLS: tuple[Tool, ...] = (
@@ -13,8 +30,7 @@ TOOLS: tuple[Tool, ...] = (
         label="Overview",
         short="Overview",
         content="names",
-        absent="the trace has no planes",
-        absent_hint="record again: the profiler was stopped before it wrote anything",
+        absent_hint=_RECORD_AGAIN,
         empty="the trace has no steps, no ops and no device events",
         empty_hint="either nothing ran while it was recorded, or the recorder was set to leave "
         "events out (host_tracer_level 0)",
@@ -26,8 +42,7 @@ TOOLS: tuple[Tool, ...] = (
         label="Input pipeline analyzer",
         short="Input",
         content="names",
-        absent="the trace has no planes",
-        absent_hint="record again: the profiler was stopped before it wrote anything",
+        absent_hint=_RECORD_AGAIN,
         empty="the trace marks no steps, nothing in it repeats like steps, and it has no input ops",
         empty_hint="record a few steps with host tracing on, and mark them: "
         "tf.profiler.experimental.Trace('train', step_num=n, _r=1) or "
@@ -59,7 +74,6 @@ TOOLS: tuple[Tool, ...] = (
         also=("TensorFlow stats",),
         aliases=("tensorflow_stats",),
         content="names",
-        absent="the trace has no planes",
         empty="the trace has no ops, no calls of compiled functions and no annotations",
         empty_hint="either none of these ran while it was recorded, or the recorder was set to "
         "leave it out (host_tracer_level 0)",
@@ -71,7 +85,6 @@ TOOLS: tuple[Tool, ...] = (
         short="Programs",
         also=("Op profile",),
         content="instructions",
-        absent="the trace has no planes",
         empty="the trace has no instruction of a compiled program that ran",
         empty_hint="XLA programs are recorded on GPUs and TPUs, and of JAX on CPUs, too "
         "(host_tracer_level 2); for other ops, see the op stats",
@@ -82,11 +95,8 @@ TOOLS: tuple[Tool, ...] = (
         label="HLO op stats",
         short="HLO ops",
         content="instructions",
-        absent="the trace has no planes",
-        empty="the trace has no instruction of a compiled program: XLA compiled nothing that ran, "
-        "or the recorder did not name what ran",
-        empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
-        "while recording; see the op stats for ops that XLA does not compile",
+        empty=_NO_INSTRUCTIONS,
+        empty_hint=f"{_RUN_PROGRAMS}; see the op stats for ops that XLA does not compile",
         is_in_batches=True,
         is_detail=True,
     ),
@@ -95,11 +105,8 @@ TOOLS: tuple[Tool, ...] = (
         label="Roofline",
         short="Roofline",
         content="instructions",
-        absent="the trace has no planes",
-        empty="the trace has no instruction of a compiled program: XLA compiled nothing that ran, "
-        "or the recorder did not name what ran",
-        empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
-        "while recording; see the kernel stats for what ran on a GPU",
+        empty=_NO_INSTRUCTIONS,
+        empty_hint=f"{_RUN_PROGRAMS}; see the kernel stats for what ran on a GPU",
         params=("per", "feeds"),
         usual=(("per", "op"), ("feeds", "1")),
         is_in_batches=True,
@@ -112,12 +119,9 @@ TOOLS: tuple[Tool, ...] = (
         label="Program memory",
         short="Program memory",
         content="programs",
-        absent="the trace has no planes",
-        absent_hint="record again: the profiler was stopped before it wrote anything",
-        empty="the trace has no compiled programs (HLO): XLA compiled nothing in it, or the "
-        "recorder left the programs out",
-        empty_hint="record a program of JAX or PyTorch/XLA, or of TensorFlow with "
-        "tf.function(jit_compile=True), and leave enable_hlo_proto on",
+        absent_hint=_RECORD_AGAIN,
+        empty=_NO_PROGRAMS,
+        empty_hint=_RECORD_PROGRAMS,
         params=(
             "module_name",
             "program_id",
@@ -135,12 +139,9 @@ TOOLS: tuple[Tool, ...] = (
         short="Graph",
         also=("HLO",),
         content="programs",
-        absent="the trace has no planes",
-        absent_hint="record again: the profiler was stopped before it wrote anything",
-        empty="the trace has no compiled programs (HLO): XLA compiled nothing in it, or the "
-        "recorder left the programs out",
-        empty_hint="record a program of JAX or PyTorch/XLA, or of TensorFlow with "
-        "tf.function(jit_compile=True), and leave enable_hlo_proto on",
+        absent_hint=_RECORD_AGAIN,
+        empty=_NO_PROGRAMS,
+        empty_hint=_RECORD_PROGRAMS,
         params=(
             "program_id",
             "module_name",
@@ -191,8 +192,7 @@ TOOLS: tuple[Tool, ...] = (
         name="pod_viewer",
         label="Pod viewer",
         short="Pod",
-        absent="the trace has no planes",
-        absent_hint="record again: the profiler was stopped before it wrote anything",
+        absent_hint=_RECORD_AGAIN,
         empty="nothing in the trace shows where steps begin and end",
         empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) "
         "around each step, or jax.profiler.StepTraceAnnotation('train', step_num=n) in JAX",
@@ -204,7 +204,6 @@ TOOLS: tuple[Tool, ...] = (
         label="Trace viewer",
         short="Trace",
         aliases=("trace_viewer@",),
-        absent="the trace has no planes",
         absent_hint="record again: the file is empty",
         empty="the trace has no events",
         empty_hint=(

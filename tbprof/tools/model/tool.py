@@ -86,7 +86,7 @@ class Tool:
     aliases: tuple[str, ...] = ()
     planes: tuple[str, ...] = ("",)
     content: Content | None = None
-    absent: str = ""
+    absent: str = "the trace has no planes"
     absent_hint: str = ""
     empty: str = ""
     empty_hint: str = ""
