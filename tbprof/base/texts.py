@@ -1,4 +1,4 @@
-"""Texts of traces in payloads: cut to a bounded length, and each one once."""
+"""Texts of traces and requests: cut to a bounded length, each one once, and read as numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from collections.abc import Iterable
 def cut(text: str, most: int) -> str:
     """The text, without what follows its first `most` characters."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def whole_number(text: str, most_digits: int, *, is_signed: bool = False) -> int | None:
+    """The number that a text consists of, None if it is something else or has more digits.
+
+    Only numbers that may be `is_signed` begin with a minus.
+    """
+    digits = text.removeprefix("-") if is_signed else text
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= most_digits
+    return int(text) if is_number else None
 
 
 class NumberedTexts:

@@ -36,6 +36,11 @@ def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
         return np.array([max(-_MOST_COUNT, min(_MOST_COUNT, value)) for value in values], np.int64)
 
 
+def known(values: NDArray[np.int64]) -> NDArray[np.float64]:
+    """[n] values that are -1 if unknown, with NaN for these."""
+    return np.where(values < 0, np.nan, values.astype(np.float64))
+
+
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """[n] part / whole, NaN if the whole is 0: nothing was measured."""
     part = np.asarray(part, np.float64)

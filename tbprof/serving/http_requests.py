@@ -9,6 +9,7 @@ from werkzeug.datastructures import MultiDict
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
+from tbprof.base.texts import whole_number
 
 ALL_HOSTS = "ALL_HOSTS"
 # Names of runs are paths below the logdir, lists of hosts may name a whole pod.
@@ -77,20 +78,22 @@ class Parameters:
     def table(self) -> int:
         """The index of the table that CSV shows, 0 if not given."""
         text = self.values.get("table", "") or "0"
-        if not (text.isascii() and text.isdigit()) or len(text) > 4:
+        index = whole_number(text, 4)
+        if index is None:
             raise BadRequest(f"table={text!r} is not an index", "the first table is table=0")
-        return int(text)
+        return index
 
     def first_row(self) -> int | None:
         """The first row of a batch, None without batches."""
         text = self.values.get("first_row", "")
         if not text:
             return None
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
+        row = whole_number(text, 9)
+        if row is None:
             raise BadRequest(
                 f"first_row={text[:40]!r} is not a row", "the first one is first_row=0"
             )
-        return int(text)
+        return row
 
     def layout(self) -> Literal["rows", "columns"]:
         """How the JSON lays tables out."""

@@ -13,7 +13,7 @@ from tbprof.analysis.bounds.op_work import GIBI, OpRates, above_roof, rates_of, 
 from tbprof.analysis.devices.peaks import HBM, Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, SPARSE_CORE, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
-from tbprof.base.values import ratio
+from tbprof.base.values import known, ratio
 from tbprof.tools.model.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.op_texts import cost_notes, expressions, scopes, sources_as_html
 
@@ -46,7 +46,6 @@ def build(summaries: Summaries) -> Sequence[Table]:
     occurrences = ops.occurrences.astype(np.float64)
     total_us, self_us = ops.total_ps / 1e6, ops.self_ps / 1e6
     share = _percent(ops)[order]
-    stalled = np.where(ops.dma_stall_ps < 0, np.nan, ops.dma_stall_ps.astype(np.float64))
     remat = [
         ".remat" in name or "rematted_computation" in scope
         for name, scope in zip(ops.name, ops.scope, strict=True)
@@ -74,7 +73,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 numbers(
                     "dma_stall_percent",
                     "%time stalled by DMA",
-                    ratio(stalled, ops.total_ps.astype(np.float64)),
+                    ratio(known(ops.dma_stall_ps), ops.total_ps.astype(np.float64)),
                 ),
                 numbers("model_flop_rate", "Model GFLOP/s", rates.model_gflops),
                 numbers("normalized_flop_rate", "Normalized GFLOP/s", rates.gflops),
@@ -102,7 +101,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 texts("source", "Source", ops.source),
                 number("kernels", "#Kernels", ops.kernels[order]),
                 numbers("span_time", "Time of the work (us)", work.span_ps / 1e6),
-                numbers("transcendentals", "Transcendentals", _known(ops.transcendentals)),
+                numbers("transcendentals", "Transcendentals", known(ops.transcendentals)),
                 numbers("flop_share", "FLOP rate / peak", rates.flop_share),
                 numbers("hbm_share", "HBM BW / peak", rates.memory_share[HBM]),
                 numbers("efficiency", "Roofline efficiency", rates.efficiency),
@@ -158,7 +157,3 @@ def _bandwidths(
 
 def _yes_or_no(claims: Sequence[bool]) -> list[str]:
     return ["Yes" if claim else "No" for claim in claims]
-
-
-def _known(values: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(values < 0, np.nan, values.astype(np.float64))

@@ -12,7 +12,7 @@ from tbprof.analysis.bounds.op_work import GIBI, above_roof, rates_of, work_of_k
 from tbprof.analysis.devices.peaks import Peaks, merge_peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
-from tbprof.base.values import ratio
+from tbprof.base.values import known, ratio
 from tbprof.tools.model.datatable import Table, boolean, number, text
 
 PARTS = ("kernels", "peaks")
@@ -38,9 +38,9 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 number("rank", "Rank", np.arange(1, order.size + 1)),
                 text("kernel_name", "Kernel Name", [kernels.name[row] for row in order]),
                 number(
-                    "registers_per_thread", "Registers per thread", _known(kernels.registers[order])
+                    "registers_per_thread", "Registers per thread", known(kernels.registers[order])
                 ),
-                number("shmem_bytes", "Shared Mem bytes", _known(kernels.shared_bytes[order])),
+                number("shmem_bytes", "Shared Mem bytes", known(kernels.shared_bytes[order])),
                 text("block_dim", "Block dim", _dimensions(kernels.block[order])),
                 text("grid_dim", "Grid dim", _dimensions(kernels.grid[order])),
                 number("occupancy_pct", "Theoretical Occupancy %", kernels.occupancy_pct[order]),
@@ -108,10 +108,6 @@ def _order(kernels: Kernels) -> NDArray[np.int64]:
         ),
     )
     return np.array(ranked, np.int64)
-
-
-def _known(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(sizes < 0, np.nan, sizes.astype(np.float64))
 
 
 def _dimensions(sizes: NDArray[np.int64]) -> list[str]:

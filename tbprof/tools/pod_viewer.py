@@ -21,6 +21,7 @@ from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.lazy import Later
+from tbprof.base.texts import whole_number
 from tbprof.base.values import median
 from tbprof.tools.model.datatable import Table, boolean, number, text
 from tbprof.tools.model.tool import Document
@@ -102,10 +103,8 @@ def build(summaries: Summaries) -> Document:
 
 def _chosen_step(params: Mapping[str, str], steps: int) -> int | None:
     """The requested step, counted from 0; None for all, also if there is no such step."""
-    text = params.get("step", "")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        return None
-    return int(text) if int(text) < steps else None
+    step = whole_number(params.get("step", ""), 9)
+    return step if step is not None and step < steps else None
 
 
 def _records(

@@ -11,6 +11,7 @@ from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, find_pipelines
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.base.errors import Notice
 from tbprof.base.records import replace
+from tbprof.base.texts import whole_number
 from tbprof.tools.model.datatable import Table
 from tbprof.tools.tf_data.tf_data_tables import (
     ChosenCall,
@@ -65,14 +66,9 @@ def _choose(
         None,
     ) or next((pipeline for pipeline in ranked if host in ("", pipeline.host)), ranked[0])
     requested = params.get("rank")
-    rank = pipeline.rank
-    if (
-        requested is not None
-        and requested.isascii()
-        and requested.isdigit()
-        and len(requested) < 10
-    ):
-        rank = int(requested) if int(requested) < pipeline.calls else rank
+    rank = whole_number(requested or "", 9)
+    if rank is None or rank >= pipeline.calls:
+        rank = pipeline.rank
     return ChosenCall(pipeline, rank, is_alone=requested is not None)
 
 

@@ -14,7 +14,7 @@ from tbprof.analysis.hlo.host_copies import is_host_copy
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_collective_op
 from tbprof.base.records import dataclass
-from tbprof.base.values import ratio
+from tbprof.base.values import known, ratio
 
 Values = NDArray[np.float64]
 
@@ -80,13 +80,13 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
         recorded if is_tpu and not is_computed else peaks.roof_of(dtype, is_product=is_product)
         for dtype, is_product, is_computed in rows
     ]
-    flops = _known(ops.flops)
+    flops = known(ops.flops)
     return OpWork(
         ops.span_ps.astype(np.float64),
         flops,
-        _known(ops.model_flops),
-        _known(ops.bytes_accessed),
-        {memory: _known(getattr(ops, column)) for memory, column in _MEMORIES.items()},
+        known(ops.model_flops),
+        known(ops.bytes_accessed),
+        {memory: known(getattr(ops, column)) for memory, column in _MEMORIES.items()},
         _flop_ps(flops, roof, peaks),
         roof,
         _links(ops),
@@ -107,10 +107,10 @@ def work_of_kernels(kernels: Kernels, peaks: Peaks) -> OpWork:
     """The work of GPU kernels: that of instructions that launch only one kernel."""
     rows = zip(kernels.dtype, kernels.is_product.tolist(), strict=True)
     roof = [peaks.roof_of(dtype, is_product=is_product) for dtype, is_product in rows]
-    flops = _known(kernels.flops)
+    flops = known(kernels.flops)
     return OpWork(
-        kernels.total_ps.astype(np.float64), flops, flops, _known(kernels.bytes),
-        {HBM: _known(kernels.hbm_bytes)}, _flop_ps(flops, roof, peaks), roof,
+        kernels.total_ps.astype(np.float64), flops, flops, known(kernels.bytes),
+        {HBM: known(kernels.hbm_bytes)}, _flop_ps(flops, roof, peaks), roof,
         np.where([is_collective_kernel(name) for name in kernels.name], 2, 0),
     )  # fmt: skip
 
@@ -271,10 +271,6 @@ def above_peaks(
     )
     out: list[str] = reasons.tolist()
     return out
-
-
-def _known(values: NDArray[np.int64]) -> Values:
-    return np.where(values < 0, np.nan, values.astype(np.float64))
 
 
 def of_texts(texts: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:

@@ -6,6 +6,7 @@ import functools
 import math
 
 from tbprof.base.records import dataclass
+from tbprof.base.texts import whole_number
 
 _UINT32 = 2**32 - 1
 
@@ -63,10 +64,8 @@ def parse_launch(details: str) -> Launch:
 
 
 def _size(text: str) -> int | None:
-    if not (text.isascii() and text.isdigit() and len(text) <= 10):
-        return None
-    value = int(text)
-    return value if value <= _UINT32 else None
+    value = whole_number(text, 10)
+    return value if value is not None and value <= _UINT32 else None
 
 
 def _dimensions(text: str) -> tuple[int, int, int] | None:

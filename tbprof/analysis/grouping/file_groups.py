@@ -20,6 +20,7 @@ from tbprof.analysis.vocabulary.lines import (
 from tbprof.base import names
 from tbprof.base.process.parallel import in_pieces
 from tbprof.base.records import dataclass
+from tbprof.base.texts import whole_number
 from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
@@ -246,6 +247,5 @@ def _best_candidates(
 
 def _number(label: str, id_: int) -> int:
     """The number at the end of a step's name (`train 3`), else the group's id."""
-    text = label.rpartition(" ")[2]
-    is_number = text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 19
-    return int(text) if is_number else id_
+    number = whole_number(label.rpartition(" ")[2], 18, is_signed=True)
+    return id_ if number is None else number

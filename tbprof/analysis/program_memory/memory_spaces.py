@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
+from tbprof.base.texts import whole_number
 
 DEVICE_SPACE, VMEM_SPACE = 0, 1
 # Source: OpenXLA, Layout::kDefaultMemorySpace, kHostMemorySpace, and TPU programs.
@@ -21,6 +22,4 @@ def space_name(space: int) -> str:
 
 def parse_space(text: str) -> int | None:
     """The number of the memory space in a request, device memory for "", None if invalid."""
-    if not text:
-        return DEVICE_SPACE
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+    return whole_number(text, 18) if text else DEVICE_SPACE

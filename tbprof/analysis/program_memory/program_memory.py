@@ -30,6 +30,7 @@ from tbprof.analysis.program_memory.program_peaks import (
     ranks_of_events,
 )
 from tbprof.base.records import dataclass, replace
+from tbprof.base.texts import whole_number
 from tbprof.events.space import Space
 
 _SCOPED = b"used_scoped_memory_configs"
@@ -127,7 +128,8 @@ def row_of_program(peaks: ProgramPeaks, module: str, number: str) -> int:
     given, it is the program that uses the most device memory, preferably one that ran.
     """
     if number:
-        ids = [number, str(int(number) % 2**64)] if _is_integer(number) else [number]
+        whole = whole_number(number, 20, is_signed=True)
+        ids = [number] if whole is None else [number, str(whole % 2**64)]
         return next((peaks.program_id.index(id_) for id_ in ids if id_ in peaks.program_id), -1)
     if module:
         if module in peaks.title:
@@ -137,11 +139,6 @@ def row_of_program(peaks: ProgramPeaks, module: str, number: str) -> int:
     order = sorted(range(bytes_.size), key=lambda row: (not peaks.has_run[row], -bytes_[row]))
     known = [row for row in order if not peaks.reason[row]]
     return [*known, *order, -1][0]
-
-
-def _is_integer(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) <= 20
 
 
 def _describe(
@@ -237,6 +234,6 @@ def _scoped_sizes(config: bytes) -> Iterator[int]:
     entries = parsed.get(_SCOPED.decode()) if isinstance(parsed, dict) else None
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and str(entry.get("memory_space")) == str(VMEM_SPACE):
-            size = str(entry.get("size", ""))
-            if size.isascii() and size.isdigit() and len(size) <= 15:
-                yield int(size)
+            size = whole_number(str(entry.get("size", "")), 15)
+            if size is not None:
+                yield size

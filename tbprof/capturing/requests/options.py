@@ -8,6 +8,7 @@ from datetime import datetime
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass, field
+from tbprof.base.texts import whole_number
 
 MOST_S = 3600  # longer durations are mistakes: traces grow by megabytes per second
 MOST_RETRIES = 20
@@ -103,7 +104,5 @@ def parse_advanced(texts: Mapping[str, str]) -> dict[str, str | int | bool]:
 def _value(text: str) -> str | int | bool:
     if text.lower() in _TRUTHS:
         return _TRUTHS[text.lower()]
-    digits = text.removeprefix("-")
-    if digits.isascii() and digits.isdigit() and len(digits) <= 18:
-        return int(text)
-    return text
+    number = whole_number(text, 18, is_signed=True)
+    return text if number is None else number

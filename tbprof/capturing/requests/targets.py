@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
-from tbprof.base.texts import cut
+from tbprof.base.texts import cut, whole_number
 
 # Pods have up to some thousand hosts; more is a typing mistake.
 MOST_TARGETS = 4096
@@ -110,9 +110,10 @@ def _tpu(text: str, name: str) -> Target:
 def _port(text: str, port: str) -> int:
     if not port:
         raise BadAddress(f"{_shown(text)} has no port", _NAMES)
-    if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
+    number = whole_number(port, 5)
+    if number is None or not 0 < number < 65536:
         raise BadAddress(f"{_shown(text)} has no valid port", "a port is a number up to 65535")
-    return int(port)
+    return number
 
 
 def _shown(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
+from tbprof.base.texts import whole_number
 from tbprof.serving.http_requests import Parameters
 
 _Choice = TypeVar("_Choice", bound=str)
@@ -43,7 +44,7 @@ class TimelineParameters:
             if default is None:
                 raise BadRequest(f"parameter {name!r} is missing", _DOCUMENT)
             return default
-        number = _whole(text)
+        number = whole_number(text, 19, is_signed=True)
         if number is None:
             raise BadRequest(f"{name}={text[:80]!r} is not a whole number", _DOCUMENT)
         if not low <= number <= high:
@@ -65,7 +66,7 @@ class TimelineParameters:
             raise BadRequest(
                 f"{name}={text[:80]!r} is not a time", f"{name} is a number of picoseconds"
             )
-        exact = _whole(text)
+        exact = whole_number(text, 19, is_signed=True)
         return math.floor(number) if exact is None else exact
 
     def flag(self, name: str) -> bool:
@@ -99,8 +100,8 @@ class TimelineParameters:
         bounds = []
         for word in words.split(","):
             first, dash, last = word.partition("-")
-            low = _whole(first)
-            high = _whole(last) if dash else low
+            low = whole_number(first, 19, is_signed=True)
+            high = whole_number(last, 19, is_signed=True) if dash else low
             if low is None or high is None or not 0 <= low <= high < _IDS_LIMIT:
                 raise BadRequest(
                     f"{name} contains {word[:80]!r}, which is neither a number nor a range",
@@ -108,10 +109,3 @@ class TimelineParameters:
                 )
             bounds.append((low, high + 1))
         return tuple(bounds)
-
-
-def _whole(text: str) -> int | None:
-    digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
-        return None
-    return int(text)

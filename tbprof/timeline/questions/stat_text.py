@@ -11,6 +11,7 @@ from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
+from tbprof.base.texts import whole_number
 from tbprof.events.space import Value
 
 # Longer texts are cut; long keys never fit on a page.
@@ -198,10 +199,11 @@ def _parts(key: str, value: Value) -> Iterator[ShownStat]:
             if not name or not text:
                 continue
             part = f"{key}.{name}"
-            if text.isascii() and text.isdigit() and len(text) < 20:
+            number = whole_number(text, 19)
+            if number is not None:
                 unit = {"size": "bytes", "async": "bool"}.get(name, "id")
                 meaning = ("no", "yes")[text != "0"] if unit == "bool" else ""
-                yield ShownStat(part, _COPY.get(name, name), int(text), unit, meaning)
+                yield ShownStat(part, _COPY.get(name, name), number, unit, meaning)
             else:
                 yield ShownStat(part, _COPY.get(name, name), text)
     elif key == names.MEMORY_BREAKDOWN and isinstance(value, bytes):

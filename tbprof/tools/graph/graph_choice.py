@@ -14,6 +14,7 @@ from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.errors import BadRequest
 from tbprof.base.lazy import regex
 from tbprof.base.records import NamedTuple
+from tbprof.base.texts import whole_number
 
 _MASK = 2**64 - 1
 _NUMBER = regex(r"-?[0-9]{1,20}")
@@ -138,9 +139,10 @@ def hops_of(params: Mapping[str, str]) -> int:
     text = params.get("graph_width", "")
     if not text:
         return DEFAULT_HOPS
-    if not (text.isascii() and text.isdigit()) or len(text) > 4:
+    hops = whole_number(text, 4)
+    if hops is None:
         raise BadRequest(f"graph_width={text[:40]!r} is not a number of hops", "use 0 to 4")
-    return min(int(text), MOST_HOPS)
+    return min(hops, MOST_HOPS)
 
 
 def is_set(params: Mapping[str, str], name: str) -> bool:

@@ -17,6 +17,7 @@ from tbprof.analysis.hlo_text.hlo_text import lines_from, module_text
 from tbprof.analysis.programs.instruction_facts import place_of
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import NamedTuple
+from tbprof.base.texts import whole_number
 from tbprof.tools.graph.graph_choice import Center, ListedProgram, search_names
 from tbprof.tools.model.datatable import Numbers, Table, number, text
 
@@ -149,13 +150,14 @@ def text_document(program: OpenProgram, first_line: str) -> dict[str, object]:
     module = program.links.module
     if first_line == "":
         return {"text": "\n".join(module_text(module))}
-    if not (first_line.isascii() and first_line.isdigit() and len(first_line) < 10):
+    first = whole_number(first_line, 9)
+    if first is None:
         raise BadRequest(f"there is no line {first_line[:40]!r}", "the first one is first_line=0")
     lines: list[str] = []
     letters = 0
-    for line in lines_from(module, int(first_line)):
+    for line in lines_from(module, first):
         if letters > _MOST_LETTERS:
-            return {"text": "\n".join(lines), "next_line": int(first_line) + len(lines)}
+            return {"text": "\n".join(lines), "next_line": first + len(lines)}
         lines.append(line)
         letters += len(line)
     return {"text": "\n".join(lines), "next_line": None}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory_usage import event_at
+from tbprof.base.texts import whole_number
 
 _MOST_DIGITS = 18  # of times in ps: they stay in int64
 
@@ -28,9 +29,7 @@ def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
 
 def instant(params: Mapping[str, str], name: str) -> int | None:
     """A time of a request in ps, None if it has none."""
-    text = params.get(name, "")
-    is_time = text.isascii() and text.removeprefix("-").isdigit() and len(text) <= _MOST_DIGITS
-    return int(text) if is_time else None
+    return whole_number(params.get(name, ""), _MOST_DIGITS, is_signed=True)
 
 
 def wanted_event(allocator: Allocator, params: Mapping[str, str]) -> int:

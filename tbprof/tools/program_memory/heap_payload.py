@@ -25,8 +25,8 @@ from tbprof.tools.program_memory.program_choice import (
     ChosenProgram,
     ProgramEntry,
     chosen_event,
+    number_in,
     shows_all,
-    whole_number,
 )
 
 # Enough for any screen.
@@ -137,8 +137,8 @@ def _figures(memory: ProgramMemory) -> dict[str, object]:
 def _window(memory: ProgramMemory, params: Mapping[str, str]) -> tuple[int, int]:
     """The first event that is shown, and the one after the last."""
     events = memory.use.instruction.size
-    begin = min(whole_number(params, "from_event", 0), max(events - 1, 0))
-    end = min(whole_number(params, "to_event", events), events)
+    begin = min(number_in(params, "from_event", 0), max(events - 1, 0))
+    end = min(number_in(params, "to_event", events), events)
     return (begin, end) if begin < end else (0, events)
 
 

@@ -10,6 +10,7 @@ from tbprof.analysis.program_memory.program_memory import ProgramMemory
 from tbprof.analysis.program_memory.program_peaks import ProgramPeaks
 from tbprof.base.errors import NoData
 from tbprof.base.records import NamedTuple, dataclass
+from tbprof.base.texts import whole_number
 
 _EVER = "all"
 _MOST_DIGITS = 9
@@ -122,7 +123,7 @@ def required_memory(chosen: ChosenProgram, programs: Sequence[ProgramEntry]) -> 
 
 def chosen_event(memory: ProgramMemory, params: Mapping[str, str]) -> int:
     """The event whose memory is listed: the one requested, else the peak."""
-    event = whole_number(params, "instant", -1)
+    event = number_in(params, "instant", -1)
     return event if 0 <= event < memory.use.instruction.size else memory.use.peak
 
 
@@ -131,7 +132,7 @@ def shows_all(params: Mapping[str, str]) -> bool:
     return params.get("instant") == _EVER
 
 
-def whole_number(params: Mapping[str, str], name: str, default: int) -> int:
+def number_in(params: Mapping[str, str], name: str, default: int) -> int:
     """A parameter as a number, the default if it is none."""
-    text = params.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else default
+    number = whole_number(params.get(name, ""), _MOST_DIGITS)
+    return default if number is None else number

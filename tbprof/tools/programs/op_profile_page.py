@@ -15,7 +15,8 @@ from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.base.errors import BadRequest
-from tbprof.base.texts import NumberedTexts, cut
+from tbprof.base.texts import NumberedTexts, cut, whole_number
+from tbprof.base.values import known
 from tbprof.tools.model.datatable import Table, boolean, number, text
 from tbprof.tools.programs.op_profile_tree import program_label
 from tbprof.tools.programs.op_texts import cost_notes
@@ -71,9 +72,9 @@ class ProfilePage:
             return self._page(order[:MOST_ROWS], order[MOST_ROWS:])
         if rows == _ALL:
             return self._page(order, order[:0])
-        if not (rows.isascii() and rows.isdigit() and len(rows) < 10):
+        begin = whole_number(rows, 9)
+        if begin is None:
             raise BadRequest(f"there are no rows {rows[:40]!r}", "rows is empty, a number or all")
-        begin = int(rows)
         return self._page(order[begin : begin + MOST_ROWS], order[:0])
 
     def _page(self, shown: NDArray[np.int64], others: NDArray[np.int64]) -> dict[str, object]:
@@ -242,9 +243,6 @@ class ProfilePage:
         def texts(values: Sequence[str]) -> list[str]:
             return [values[row] for row in order]
 
-        def known(values: NDArray[Any]) -> NDArray[np.float64]:
-            return np.where(values[ordered] < 0, np.nan, values[ordered].astype(np.float64))
-
         return Table(
             (
                 number("rank", "Rank", np.arange(1, ordered.size + 1)),
@@ -261,19 +259,19 @@ class ProfilePage:
                 number("total_time", "Total time (us)", ops.total_ps[ordered] / 1e6),
                 number("self_time", "Self time (us)", ops.self_ps[ordered] / 1e6),
                 number("span_time", "Time of its work (us)", ops.span_ps[ordered] / 1e6),
-                number("wasted_time", "Wasted time (us)", known(self._wasted) / 1e6),
-                number("flops", "FLOPs", known(ops.flops)),
-                number("model_flops", "Model FLOPs", known(ops.model_flops)),
-                number("transcendentals", "Transcendentals", known(ops.transcendentals)),
-                number("bytes_accessed", "Bytes accessed", known(ops.bytes_accessed)),
-                number("hbm_bytes", "HBM bytes", known(ops.hbm_bytes)),
+                number("wasted_time", "Wasted time (us)", known(self._wasted[ordered]) / 1e6),
+                number("flops", "FLOPs", known(ops.flops[ordered])),
+                number("model_flops", "Model FLOPs", known(ops.model_flops[ordered])),
+                number("transcendentals", "Transcendentals", known(ops.transcendentals[ordered])),
+                number("bytes_accessed", "Bytes accessed", known(ops.bytes_accessed[ordered])),
+                number("hbm_bytes", "HBM bytes", known(ops.hbm_bytes[ordered])),
                 number("gflops", "GFLOP/s", self._rates.gflops[ordered]),
                 number("hbm_gbytes", "HBM GB/s", self._rates.memory_gbytes[HBM][ordered]),
                 number("flop_share", "FLOP rate / peak", self._rates.flop_share[ordered]),
                 number("hbm_share", "HBM bandwidth / peak", self._shares["hbm_share"][ordered]),
                 text("bound_by", "Bound by", texts(self._rates.bound_by)),
                 text("cause", "Why slow", texts(self._causes.names)),
-                number("could_save", "Could save at most (us)", known(saved_ps) / 1e6),
+                number("could_save", "Could save at most (us)", known(saved_ps[ordered]) / 1e6),
                 text("dtype", "Type", texts(ops.dtype)),
                 text("roof", "Peak of", texts(self._roof)),
                 boolean("is_computed", "Work follows from shapes", ops.is_computed[ordered]),
@@ -290,6 +288,7 @@ def _known_sum(values: NDArray[np.int64]) -> int:
 
 
 def _row_number(text: str, rows: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < rows):
+    row = whole_number(text, 9)
+    if row is None or row >= rows:
         raise BadRequest(f"there is no row {text[:40]!r}", f"rows are 0 to {rows - 1}")
-    return int(text)
+    return row

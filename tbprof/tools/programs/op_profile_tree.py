@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.base.records import NamedTuple
+from tbprof.base.texts import whole_number
 from tbprof.tools.programs.op_texts import expressions, scopes
 
 Node = dict[str, Any]
@@ -259,10 +260,10 @@ def _xla(
     stack: str = "",
 ) -> Node:
     file, _, line = source.rpartition(":")
-    is_line = line.isascii() and line.isdigit() and len(line) < 10
+    number = whole_number(line, 9)
     place = {
-        "fileName": file if is_line else source,
-        "lineNumber": int(line) if is_line else 0,
+        "fileName": source if number is None else file,
+        "lineNumber": number or 0,
         "stackFrame": stack,
     }
     return {

@@ -9,6 +9,7 @@ from tbprof.analysis.bounds.op_work import OpWork, Values, of_texts, sum_work, w
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, SPARSE_CORE, ProgramOps
 from tbprof.base.records import dataclass
+from tbprof.base.values import known
 from tbprof.tools.programs.op_texts import cost_notes, sources_as_html
 
 PROGRAM = "Program"
@@ -148,8 +149,7 @@ def _executions(ops: ProgramOps, group: NDArray[np.int64], programs: int) -> NDA
 
 
 def _stalled(ops: ProgramOps, rows: NDArray[np.int64]) -> Values:
-    stalled = ops.dma_stall_ps[rows]
-    return np.where((rows < 0) | (stalled < 0), np.nan, stalled.astype(np.float64))
+    return np.where(rows < 0, np.nan, known(ops.dma_stall_ps[rows]))
 
 
 def _shown(ops: ProgramOps, *, has_feeds: bool) -> NDArray[np.bool_]:
