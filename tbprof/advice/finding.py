@@ -55,6 +55,19 @@ class Finding:
         return self.gain.ratio
 
 
+def as_memory_json(finding: Finding) -> dict[str, object]:
+    """A finding about memory for the pages of memory; `bytes` is None if it has no figure."""
+    return {
+        "id": finding.id,
+        "severity": finding.severity,
+        "title": finding.title,
+        "detail": finding.detail,
+        "action": finding.action,
+        "bytes": None if math.isnan(finding.value) else int(finding.value),
+        "share": finding.share,
+    }
+
+
 def graded(value: float, moderate: float, high: float = math.inf) -> tuple[Severity, float] | None:
     """(severity, the threshold that was reached), None below both or if unknown."""
     if math.isnan(value) or value < moderate:

@@ -232,7 +232,7 @@ def _overview(
         "steps": {
             "number": job.number,
             "label": job.label,
-            "start_ms": _start_ms(job),
+            "start_ms": job.first_start_ms(),
             "is_truncated": job.is_step_truncated,
             "is_outlier": outliers.is_outlier,
             "outlier_cause": causes,
@@ -291,13 +291,6 @@ def _lateness(lateness: Lateness) -> dict[str, object]:
         "last_steps": lateness.last_steps,
         "steps": lateness.steps,
     }
-
-
-def _start_ms(job: JobSteps) -> NDArray[np.float64]:
-    """[steps] when the first worker began, since the start of its host's trace."""
-    start = np.full(len(job.label), np.inf)
-    np.minimum.at(start, job.step, job.start_ps / 1e9)
-    return start
 
 
 def _markers(job: JobSteps) -> dict[str, object]:

@@ -115,6 +115,12 @@ class JobSteps:
         out[self.step[~self.is_unrecorded]] = False
         return out
 
+    def first_start_ms(self) -> NDArray[np.float64]:
+        """[steps] when the first worker began, since the start of its host's trace; else NaN."""
+        start = np.full(len(self.label), np.inf)
+        np.minimum.at(start, self.step, self.start_ps / 1e9)
+        return np.where(np.isinf(start), np.nan, start)
+
 
 # The next page of a run shows the same steps. The cached job keeps its parts alive, so that equal
 # ids are the same objects.

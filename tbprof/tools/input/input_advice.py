@@ -53,12 +53,12 @@ def input_advice_table(
         (
             text("category", "Category id", [names[category][0] for category in category_of]),
             text("label", "Category", [names[category][1] for category in category_of]),
-            number("ms", "Work (ms)", np.array([work[category] / 1e9 for category in category_of])),
+            number("ms", "Work (ms)", [work[category] / 1e9 for category in category_of]),
             number("share", "Share of work (%)", np.array(share, np.float64)),
             boolean(
                 "is_dominant",
                 "What to begin with",
-                np.array([category == dominant for category in category_of], np.bool_),
+                [category == dominant for category in category_of],
             ),
             text("title", "What", [finding.title for finding in findings]),
             text("advice", "Advice", [finding.action for finding in findings]),

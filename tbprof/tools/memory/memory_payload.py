@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.finding import Finding
+from tbprof.advice.finding import as_memory_json
 from tbprof.advice.memory.memory_facts import find_peak_facts
 from tbprof.advice.memory.memory_findings import find_memory_findings
 from tbprof.analysis.memory.allocators import Allocator
@@ -71,21 +71,9 @@ def page_payload(
             "in_use_bytes": _known(shown.in_use_bytes),
             "rows": _rows(shown, texts),
         },
-        "findings": [_finding(each) for each in find_memory_findings(facts)],
+        "findings": list(map(as_memory_json, find_memory_findings(facts))),
         "leaks": _leaks(memory, leaks),
         "texts": texts.used,
-    }
-
-
-def _finding(finding: Finding) -> dict[str, object]:
-    return {
-        "id": finding.id,
-        "severity": finding.severity,
-        "title": finding.title,
-        "detail": finding.detail,
-        "action": finding.action,
-        "bytes": None if np.isnan(finding.value) else int(finding.value),
-        "share": finding.share,
     }
 
 

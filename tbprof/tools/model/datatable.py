@@ -65,9 +65,9 @@ class Table:
         raise KeyError(name)
 
 
-def number(id_: str, label: str, values: Numbers, pattern: str = "") -> Column:
+def number(id_: str, label: str, values: Numbers | Sequence[float], pattern: str = "") -> Column:
     """A numeric column."""
-    return Column(id_, label, "number", values, pattern)
+    return Column(id_, label, "number", np.asarray(values), pattern)
 
 
 def text(id_: str, label: str, values: Sequence[str]) -> Column:
@@ -75,6 +75,6 @@ def text(id_: str, label: str, values: Sequence[str]) -> Column:
     return Column(id_, label, "string", values)
 
 
-def boolean(id_: str, label: str, values: NDArray[np.bool_]) -> Column:
+def boolean(id_: str, label: str, values: NDArray[np.bool_] | Sequence[bool]) -> Column:
     """A column of truth values."""
-    return Column(id_, label, "boolean", values)
+    return Column(id_, label, "boolean", np.asarray(values, np.bool_))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tbprof.advice.bottlenecks import DEVICE, HOST, find_bottlenecks
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Finding
@@ -31,22 +29,22 @@ def findings_table(findings: list[Finding]) -> Table:
             text("severity", "Severity", [finding.severity for finding in findings]),
             text("title", "Finding", [finding.title for finding in findings]),
             text("detail", "Detail", [finding.detail for finding in findings]),
-            number("value", "Value", np.array([finding.value for finding in findings], np.float64)),
+            number("value", "Value", [finding.value for finding in findings]),
             text("unit", "Unit", [finding.unit for finding in findings]),
             number(
                 "threshold",
                 "Threshold",
-                np.array([finding.threshold for finding in findings], np.float64),
+                [finding.threshold for finding in findings],
             ),
             number(
                 "gain_ms",
                 "Gain per step, at most (ms)",
-                np.array([_known(finding.gain_ms) for finding in findings], np.float64),
+                [_known(finding.gain_ms) for finding in findings],
             ),
             number(
                 "gain_ratio",
                 "Gain, part of the step",
-                np.array([_known(finding.gain_ratio) for finding in findings], np.float64),
+                [_known(finding.gain_ratio) for finding in findings],
             ),
             text("action", "What to do", [finding.action for finding in findings]),
             text("tool", "Next tool", [page.tool for page in next_pages]),

@@ -79,7 +79,7 @@ def figures_table(evidence: Evidence) -> Table:
         (
             text("id", "Id", [figure.id for figure in figures]),
             text("label", "Figure", [figure.label for figure in figures]),
-            number("value", "Value", np.array([figure.value for figure in figures], np.float64)),
+            number("value", "Value", [figure.value for figure in figures]),
             text("unit", "Unit", [figure.unit for figure in figures]),
             text("text", "Text", [figure.text for figure in figures]),
             text(

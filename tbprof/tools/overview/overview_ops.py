@@ -109,7 +109,7 @@ def top_families_table(evidence: Evidence) -> Table:
                 "Operations",
                 [family_name([ops.name[row] for row in rows]) for rows in members],
             ),
-            number("ops", "Ops", np.array([rows.size for rows in members], np.float64)),
+            number("ops", "Ops", [float(rows.size) for rows in members]),
         ),
         {"usual": "yes" if own[is_small].sum() > _MOST_SMALL * whole else "no"},
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.finding import as_memory_json
 from tbprof.advice.memory.program_memory_findings import find_program_memory_findings
 from tbprof.analysis.program_memory.live_buffers import (
     LiveBuffers,
@@ -66,18 +67,7 @@ def heap_page(
         "timeline": _timeline(memory, params, texts),
         "bars": _bars(memory, params, texts),
         "live": _live(memory, params, texts),
-        "findings": [
-            {
-                "id": finding.id,
-                "severity": finding.severity,
-                "title": finding.title,
-                "detail": finding.detail,
-                "action": finding.action,
-                "bytes": int(finding.value),
-                "share": finding.share,
-            }
-            for finding in find_program_memory_findings(memory)
-        ],
+        "findings": list(map(as_memory_json, find_program_memory_findings(memory))),
         "texts": texts.all(),
     }
 

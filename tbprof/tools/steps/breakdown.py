@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, sample_deviation
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
@@ -54,13 +51,10 @@ def breakdown_table(means: StepMeans) -> Table:
         (
             text("id", "Id", [name for name, _, _, _ in rows]),
             text("label", "Category", [label for _, label, _, _ in rows]),
-            number("ms", "Average time (ms)", _floats([part.mean() for part in parts])),
-            number("deviation", "Deviation (ms)", _floats([
-                sample_deviation(part) for part in parts
-            ])),
-            number("share", "Share of step time (%)", _floats([
-                means.share(*phases) for _, _, phases, _ in rows
-            ])),
+            number("ms", "Average time (ms)", [part.mean() for part in parts]),
+            number("deviation", "Deviation (ms)", [sample_deviation(part) for part in parts]),
+            number("share", "Share of step time (%)",
+                   [means.share(*phases) for _, _, phases, _ in rows]),
             text("parent", "Part of", [parent for _, _, _, parent in rows]),
         )
     )  # fmt: skip
@@ -71,10 +65,6 @@ def _is_row(row: Row, means: StepMeans) -> bool:
     if name in _RARE or (name in _DEVICES_ALONE and not means.has_device):
         return bool(means.phase_ps[:, list(phases)].any())
     return means.has_device or DEVICE_COMPUTE not in (name, parent)
-
-
-def _floats(values: list[float]) -> NDArray[np.float64]:
-    return np.array(values, np.float64)
 
 
 def markers_table(job: JobSteps) -> Table:
@@ -97,13 +87,9 @@ def markers_table(job: JobSteps) -> Table:
     return Table(
         (
             text("name", "Event", names),
-            number("count", "Occurrences", np.array([count[name] for name in names], np.int64)),
-            number("median_ms", "Median duration (ms)", _floats([
-                median[name][1] / 1e9 for name in names
-            ])),
+            number("count", "Occurrences", [count[name] for name in names]),
+            number("median_ms", "Median duration (ms)", [median[name][1] / 1e9 for name in names]),
             text("line", "Thread or line", [median[name][2] for name in names]),
-            boolean("is_current", "Marks steps now", np.array(
-                [name == job.marker for name in names], bool
-            )),
+            boolean("is_current", "Marks steps now", [name == job.marker for name in names]),
         )
     )  # fmt: skip

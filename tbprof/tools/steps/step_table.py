@@ -125,22 +125,22 @@ class _Columns:
 
     def table(self, *, is_tpu: bool) -> tuple[Column, ...]:
         """All columns, in order."""
-        parts = [
-            number(name, label, values)
-            for (name, label, _, _), values in zip(PARTS, self._part_ms, strict=True)
-            if name not in _ADDED_PARTS
-        ]
+        parts = self._parts(are_added=False)
         tooltip = _tooltip(self._tooltips())
         step_time = number("stepTimeMs", "Step time", self._step_ms)
         if is_tpu:
             return (*self._of_tpu(tooltip), *parts, step_time, *self._added())
         labels = text("stepnum", "Step number", self._job.label)
-        added = [
+        added = self._parts(are_added=True)
+        return (labels, *parts, tooltip, step_time, *self._added(), *added)
+
+    def _parts(self, *, are_added: bool) -> list[Column]:
+        """The parts that the profile plugin has, or those that were added."""
+        return [
             number(name, label, values)
             for (name, label, _, _), values in zip(PARTS, self._part_ms, strict=True)
-            if name in _ADDED_PARTS
+            if (name in _ADDED_PARTS) == are_added
         ]
-        return (labels, *parts, tooltip, step_time, *self._added(), *added)
 
     def _of_tpu(self, tooltip: Column) -> tuple[Column, ...]:
         job = self._job
@@ -171,7 +171,7 @@ class _Columns:
         label = "Step time waiting for input"
         return (
             *(number(name, label, self._ms(phase)) for name, label, phase in _PRECISIONS),
-            number("startMs", "Start (ms)", _start_ms(job)),
+            number("startMs", "Start (ms)", job.first_start_ms()),
             number("slowestMs", "Slowest worker (ms)", self._known(means.slowest_ps)),
             *_slowest(job),
             number("waitingPercentAverage", f"{label} (%)", average),
@@ -242,14 +242,6 @@ def _slowest(job: JobSteps) -> tuple[Column, Column]:
         number("slowestStartMs", "Start on the slowest worker (ms)", start),
         text("slowestHost", "Host of the slowest worker", hosts),
     )
-
-
-def _start_ms(job: JobSteps) -> NDArray[np.float64]:
-    """[steps] when the first worker began, since the start of its host's trace."""
-    start = np.full(len(job.label), np.inf)
-    np.minimum.at(start, job.step, job.start_ps / 1e9)
-    start[np.isinf(start)] = np.nan
-    return start
 
 
 def waiting_percent(

@@ -50,16 +50,14 @@ def bottleneck_table(diagnoses: Sequence[Diagnosis], cause: InputCause) -> Table
                 if pipeline.bottleneck >= 0 else ""
                 for pipeline in pipelines
             ]),
-            number("rank", "Rank", np.array([pipeline.rank for pipeline in pipelines], np.int64)),
+            number("rank", "Rank", [pipeline.rank for pipeline in pipelines]),
             text("class", "Class", [
                 stage.kind.value if stage is not None else "" for stage in slowest
             ]),
             text("severity", "Severity", [diagnosis.severity for diagnosis in diagnoses]),
-            number("share", "Share of time in calls (%)", np.array(
-                [diagnosis.share / 100 for diagnosis in diagnoses], np.float64
-            ), PERCENT),
-            boolean("is_device", "Device",
-                    np.array([pipeline.is_device for pipeline in pipelines], np.bool_)),
+            number("share", "Share of time in calls (%)",
+                   [diagnosis.share / 100 for diagnosis in diagnoses], PERCENT),
+            boolean("is_device", "Device", [pipeline.is_device for pipeline in pipelines]),
             text("usual_bottleneck", "Bottleneck of all calls", [
                 stage.type_name if stage is not None else "" for stage in usual
             ]),
@@ -69,12 +67,10 @@ def bottleneck_table(diagnoses: Sequence[Diagnosis], cause: InputCause) -> Table
             number("usual_self_us", "Its Self Time in all calls (us)", _us([
                 stage.overall.self_ps if stage is not None else 0 for stage in usual
             ])),
-            number("usual_held_us", "Calls held up by it, on average (us)", np.array(
-                [1e3 * stage_ms(diagnosis.case) for diagnosis in diagnoses], np.float64
-            )),
-            number("mean_latency", "Average Latency (us)", np.array(
-                [1e3 * call_ms(pipeline) for pipeline in pipelines], np.float64
-            )),
+            number("usual_held_us", "Calls held up by it, on average (us)",
+                   [1e3 * stage_ms(diagnosis.case) for diagnosis in diagnoses]),
+            number("mean_latency", "Average Latency (us)",
+                   [1e3 * call_ms(pipeline) for pipeline in pipelines]),
         ),
         _verdict(diagnoses, cause),
     )  # fmt: skip
@@ -127,7 +123,7 @@ def advice_table(diagnoses: Sequence[Diagnosis]) -> Table:
         (
             text("host", "Host", [pipeline.host for pipeline, _, _ in rows]),
             text("input_pipeline", "Input Pipeline", [pipeline.name for pipeline, _, _ in rows]),
-            number("rank_in_order", "Order", np.array([rank + 1 for _, rank, _ in rows], np.int64)),
+            number("rank_in_order", "Order", [rank + 1 for _, rank, _ in rows]),
             text("id", "Id", texts("id")),
             text("severity", "Severity", texts("severity")),
             text("title", "What", texts("title")),
