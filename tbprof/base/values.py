@@ -41,6 +41,19 @@ def known(values: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(values < 0, np.nan, values.astype(np.float64))
 
 
+def joined(parts: Iterable[NDArray[np.int32] | NDArray[np.int64]]) -> NDArray[np.int64]:
+    """[n] integers, one array after another; empty without any."""
+    return np.concatenate([np.empty(0, np.int64), *parts], dtype=np.int64)
+
+
+def join_columns(
+    tables: Iterable[Sequence[NDArray[np.int64]]], columns: int
+) -> list[NDArray[np.int64]]:
+    """The columns of integers of all tables, one table after another; empty without any."""
+    nothing = (np.empty(0, np.int64),) * columns
+    return [np.concatenate(column) for column in zip(nothing, *tables, strict=True)]
+
+
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """[n] part / whole, NaN if the whole is 0: nothing was measured."""
     part = np.asarray(part, np.float64)

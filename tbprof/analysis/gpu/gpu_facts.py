@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.base import names
 from tbprof.base.lazy import Later
-from tbprof.base.records import dataclass, field
-from tbprof.base.values import median, unique
+from tbprof.base.records import dataclass, field, field_names
+from tbprof.base.values import joined, median, unique
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:
@@ -98,26 +98,18 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
             gpus.name.append(plane.name.removeprefix("/device:"))
             gpus.rows.append(_kernels(plane, kinds))
     table = np.array(gpus.rows, np.int64).reshape(len(gpus.rows), 10)
+    of_gpus: dict[str, Any] = dict(zip(field_names(GpuFacts)[1:11], table.T, strict=True))
     copies = gpus.copies
     return GpuFacts(
-        gpus.name,
-        table[:, 0],
-        table[:, 1],
-        table[:, 2],
-        table[:, 3],
-        table[:, 4],
-        table[:, 5],
-        table[:, 6],
-        table[:, 7],
-        table[:, 8],
-        table[:, 9],
-        np.array([copy.gpu for copy in copies], np.int64),
-        [copy.kind for copy in copies],
-        np.array([copy.count for copy in copies], np.int64),
-        np.array([copy.total_ps for copy in copies], np.int64),
-        np.array([copy.union_ps for copy in copies], np.int64),
-        np.array([copy.bytes for copy in copies], np.int64),
-        np.array([copy.pageable for copy in copies], np.int64),
+        name=gpus.name,
+        **of_gpus,
+        copy_gpu=np.array([copy.gpu for copy in copies], np.int64),
+        copy_kind=[copy.kind for copy in copies],
+        copies=np.array([copy.count for copy in copies], np.int64),
+        copy_ps=np.array([copy.total_ps for copy in copies], np.int64),
+        copying_ps=np.array([copy.union_ps for copy in copies], np.int64),
+        copy_bytes=np.array([copy.bytes for copy in copies], np.int64),
+        pageable=np.array([copy.pageable for copy in copies], np.int64),
     )
 
 
@@ -244,34 +236,16 @@ def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
     """The GPUs of all hosts, one host after the other."""
     if len(parts) == 1:
         return parts[0]
-    before = np.cumsum([0, *(len(part.name) for part in parts)])
-
-    def join(column: str) -> NDArray[np.int64]:
-        columns: list[NDArray[np.int64]] = [getattr(part, column) for part in parts]
-        return np.concatenate([np.zeros(0, np.int64), *columns])
-
+    before = np.cumsum([0, *(len(part.name) for part in parts)]).tolist()
+    columns: dict[str, Any] = {
+        name: joined(getattr(part, name) for part in parts)
+        for name in field_names(GpuFacts)
+        if name not in ("name", "copy_kind")
+    }
+    places = zip(parts, before, strict=False)
+    columns["copy_gpu"] = joined(part.copy_gpu + first for part, first in places)
     return GpuFacts(
-        [name for part in parts for name in part.name],
-        join("memory_bytes"),
-        join("kernels"),
-        join("kernel_ps"),
-        join("median_ps"),
-        join("small_kernels"),
-        join("small_ps"),
-        join("small_gap_ps"),
-        join("busy_ps"),
-        join("window_ps"),
-        join("bias_ps"),
-        np.concatenate(
-            [
-                np.zeros(0, np.int64),
-                *(part.copy_gpu + first for part, first in zip(parts, before, strict=False)),
-            ]
-        ),
-        [kind for part in parts for kind in part.copy_kind],
-        join("copies"),
-        join("copy_ps"),
-        join("copying_ps"),
-        join("copy_bytes"),
-        join("pageable"),
+        name=[name for part in parts for name in part.name],
+        copy_kind=[kind for part in parts for kind in part.copy_kind],
+        **columns,
     )

@@ -20,6 +20,7 @@ from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.op_names import instruction_of
 from tbprof.base import names
 from tbprof.base.records import NamedTuple, dataclass
+from tbprof.base.values import joined
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import STATS_PIECE, StatColumn
 
@@ -95,7 +96,7 @@ def _split(plane: Plane, events: Events) -> tuple[NDArray[np.int64], set[_Owner]
         is_graph = [instruction_of(text).startswith(names.COMMAND_BUFFER) for text in texts]
         outside.update(owner for owner, inside in zip(owners, is_graph, strict=True) if not inside)
         rows.append(piece[np.array(is_graph, np.bool_)[code] & is_shown[piece]])
-    return np.concatenate(rows) if rows else np.zeros(0, np.int64), outside
+    return joined(rows), outside
 
 
 def _owners(events: Events, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[_Owner]]:

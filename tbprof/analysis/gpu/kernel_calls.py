@@ -16,6 +16,7 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import join_columns
 from tbprof.events.space import Events, Space
 from tbprof.events.stats import StatColumn
 
@@ -99,10 +100,7 @@ def find_kernel_calls(space: Space, programs: Programs, kernels: Kernels) -> Ker
         texts = events.plane.strings.take(events.lines.name.tolist())
         devices += [events.plane.name.removeprefix("/device:")] * len(texts)
         streams += texts
-    nothing = (np.empty(0, np.int64),) * 7
-    row, stream, start, duration, idle, pause, id_ = (
-        np.concatenate(column) for column in zip(nothing, *columns, strict=True)
-    )
+    row, stream, start, duration, idle, pause, id_ = join_columns(columns, 7)
     latency, queue = _latencies(_find_launches(space), id_, start)
     order = np.argsort(row, kind="stable")
     order = order[np.searchsorted(row[order], 0) :]  # copies have no row
@@ -144,7 +142,7 @@ def _correlations(events: Events, rows: NDArray[np.int64] | None) -> NDArray[np.
 
 
 def _find_launches(space: Space) -> _LaunchCalls:
-    launches = [(np.empty(0, np.int64),) * 3]
+    launches: list[tuple[NDArray[np.int64], ...]] = []
     for plane in host_planes(space):
         events = host_events(plane, is_kept=False)
         rows = events.rows_of(host_types(events, has_device=True).is_launch)
@@ -152,7 +150,7 @@ def _find_launches(space: Space) -> _LaunchCalls:
         rows, id_ = rows[id_ != 0], id_[id_ != 0]
         start = events.start_ps[rows]
         launches.append((id_, start, start + events.duration_ps[rows]))
-    id_, start, end = (np.concatenate(column) for column in zip(*launches, strict=True))
+    id_, start, end = join_columns(launches, 3)
     order = np.lexsort((end, start, id_))
     return _LaunchCalls(id_[order], start[order], end[order])
 

@@ -17,7 +17,7 @@ from tbprof.analysis.grouping.tpu_groups import Core, read_cores
 from tbprof.analysis.host.host_events import kinds
 from tbprof.base import names
 from tbprof.base.records import dataclass
-from tbprof.base.values import unique
+from tbprof.base.values import joined, unique
 from tbprof.events.space import Events, Plane, Space
 
 Threads = Sequence[tuple[Events, NDArray[np.int32]]]
@@ -61,7 +61,7 @@ class Graph:
     def lines(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """[m] numbers of the threads of the host events at `rows`, unique across planes."""
         first = [events.first_event[1:] + begin for (events, _), begin in self.planes()]
-        ends_of_lines = np.concatenate([_NOTHING, *first])
+        ends_of_lines = joined(first)
         return np.searchsorted(ends_of_lines, rows, side="right")
 
     def planes(self) -> list[tuple[tuple[Events, NDArray[np.int32]], int]]:

@@ -21,6 +21,7 @@ from tbprof.analysis.grouping.roots import Roots
 from tbprof.analysis.grouping.tpu_groups import group_in_lock_step
 from tbprof.analysis.host.api_lines import find_calls_apart
 from tbprof.analysis.host.host_events import HostThreads
+from tbprof.base.values import join_columns
 from tbprof.events.space import Space
 
 _NO_ROWS = np.zeros(0, np.int64)
@@ -131,8 +132,7 @@ def _correlations(
     launches: Sequence[_Launches], group: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """(ids, groups) of the launches that have a group, by id; the last one of equal ids."""
-    rows = np.concatenate([_NO_ROWS, *(rows for rows, _ in launches)])
-    ids = np.concatenate([_NO_ROWS, *(ids for _, ids in launches)])
+    rows, ids = join_columns(launches, 2)
     launch_group = group[rows]
     keeps = (launch_group >= 0) & (ids != 0)
     ids, launch_group = ids[keeps], launch_group[keeps]

@@ -21,7 +21,7 @@ from tbprof.base import names
 from tbprof.base.process.parallel import in_pieces
 from tbprof.base.records import dataclass
 from tbprof.base.texts import whole_number
-from tbprof.base.values import unique
+from tbprof.base.values import joined, unique
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
 from tbprof.kernels.analysis.row_groups import renumber_groups
@@ -73,7 +73,7 @@ def read_groups(
     planes = [*gpus_with_lines(space), *tpu_planes(space)]
     device_steps = [_device_steps(plane) for plane in planes]
     distinct = [*(host.ids for host in parsed), *(id_ for id_, _ in device_steps)]
-    ids = unique(np.concatenate([np.zeros(0, np.int64), *distinct]))
+    ids = unique(joined(distinct))
     labels = [""] * ids.size
     for id_, texts in device_steps:
         for code, text in zip(codes(ids, id_).tolist(), texts, strict=True):

@@ -14,7 +14,7 @@ from tbprof.analysis.host.driving_thread import is_ahead
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.base import names
-from tbprof.base.values import is_in, unique
+from tbprof.base.values import is_in, join_columns, joined, unique
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.event_nesting import mark_ancestors
 
@@ -30,12 +30,12 @@ def choose_roots(
     if root_name:
         plane, rows = _named_roots([events for events, _ in graph.threads], root_name, thread)
         return rows + graph.offsets[plane], Loops(_NOTHING, _NOTHING)
-    rows = np.concatenate([_NOTHING, *(part.marked for part in stats)])
-    level = np.concatenate([_NOTHING, *(part.level for part in stats)])
+    rows = joined(part.marked for part in stats)
+    level = joined(part.level for part in stats)
     if not rows.size:
-        rows = np.concatenate([_NOTHING, *(part.executed for part in stats)])
+        rows = joined(part.executed for part in stats)
         level = np.ones(rows.size, np.int64)
-    captured = np.concatenate([_NOTHING, *(part.captured for part in stats)])
+    captured = joined(part.captured for part in stats)
     keeps = ~_is_execution_of(graph, rows, captured)
     rows, level = rows[keeps], level[keeps]
     start = graph.start_ps(rows)
@@ -78,13 +78,8 @@ def _find_loops(
     graph: Graph, stats: Sequence[CausalStats], captured: NDArray[np.int64]
 ) -> tuple[Loops, int]:
     """(the events of loop iterations, the number of executions that contain loops)."""
-    rows, execution, iteration = (
-        np.concatenate([_NOTHING, *parts])
-        for parts in (
-            [part.executor.row for part in stats],
-            [part.executor.keys[0] for part in stats],
-            [part.executor.keys[1] for part in stats],
-        )
+    rows, execution, iteration = join_columns(
+        [(part.executor.row, *part.executor.keys[:2]) for part in stats], 3
     )
     if not iteration.any():
         return Loops(_NOTHING, _NOTHING), 0

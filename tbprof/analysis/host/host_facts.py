@@ -12,7 +12,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import eager_calls, host_events, host_threads
 from tbprof.analysis.host.host_roles import role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
-from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.layers import unite_all
 from tbprof.analysis.spans.nesting import inherit, nest, outermost, self_times
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -113,11 +113,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         _add(compiled, _by_type(events, texts, rows))
         _add(compiling, _compiling_functions(plane))
         spans.append((events.start_ps[rows], (events.start_ps + events.duration_ps)[rows]))
-    none = np.zeros(0, np.int64)
-    begin, end = unite(
-        np.concatenate([none, *(start for start, _ in spans)]),
-        np.concatenate([none, *(stop for _, stop in spans)]),
-    )
+    begin, end = unite_all(spans)
     eager, compiled, compiling = _ranked(eager), _ranked(compiled), _ranked(compiling)
     functions = _ranked(functions)
     return HostFacts(

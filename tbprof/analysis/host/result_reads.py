@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_threads
 from tbprof.analysis.host.host_roles import is_jitted
-from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.layers import Spans, unite_all
 from tbprof.analysis.spans.nesting import nearest_above
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
@@ -36,7 +36,7 @@ class ResultReads:
 
 def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
     """The reads of a host's threads, united; of all of them if no call of a program is recorded."""
-    start, end = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    spans: list[Spans] = []
     readers: dict[str, int] = {}
     for plane in host_planes(space):
         families = name_families(plane)
@@ -51,8 +51,7 @@ def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
                 np.searchsorted(events.first_event, each, side="right") for each in (rows, calls)
             )
             rows = rows[is_in(line, calling)]
-        start.append(events.start_ps[rows])
-        end.append(events.start_ps[rows] + events.duration_ps[rows])
+        spans.append((events.start_ps[rows], events.start_ps[rows] + events.duration_ps[rows]))
         own, checking = (
             nearest_above(parent, events.by_type(families.classify(kind, np.bool_)))[rows]
             for kind in (is_own, checks_results)
@@ -65,4 +64,4 @@ def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
             readers[frame] = readers.get(frame, 0) + time_ps
     ranked = sorted(readers, key=lambda frame: (-readers[frame], frame))
     times = np.array([readers[frame] for frame in ranked], np.int64)
-    return ResultReads(*unite(np.concatenate(start), np.concatenate(end)), ranked, times)
+    return ResultReads(*unite_all(spans), ranked, times)

@@ -19,7 +19,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import is_own
 from tbprof.base import names
 from tbprof.base.records import dataclass
-from tbprof.base.values import is_in, median, unique
+from tbprof.base.values import is_in, joined, median, unique
 from tbprof.events.space import Events, Plane, Space
 
 # A call of one op takes microseconds, and so does Python between two of them, unless the thread is
@@ -85,7 +85,7 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
             counts[name] = counts.get(name, 0) + count
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     start, end, calls, called_ps, sent_start, sent_end = (
-        np.concatenate([np.zeros(0, np.int64), *(getattr(run, column) for run in runs)])
+        joined(getattr(run, column) for run in runs)
         for column in ("start", "end", "calls", "called_ps", "sent_start", "sent_end")
     )
     order = np.argsort(start, kind="stable")

@@ -17,7 +17,7 @@ from tbprof.base import names
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, join_columns
 from tbprof.events.space import Plane, Space
 
 # Keep this many names per worker: those with the lowest hashes, which are an unbiased sample.
@@ -70,9 +70,7 @@ def find_coupling(space: Space, programs: Programs) -> Coupling:
     if not named:
         named = [_cpu_names(space)]
     sampled = [_sampled(ran) for _, ran in named]
-    columns = [np.concatenate(column) for column in zip(*meetings, strict=True)] or [
-        np.empty(0, np.int64)
-    ] * 4
+    columns = join_columns(meetings, 4)
     return Coupling(
         [name for name, _ in named],
         np.repeat(np.arange(len(named), dtype=np.int32), [hash_.size for hash_, _ in sampled]),

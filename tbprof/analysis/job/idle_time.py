@@ -15,7 +15,7 @@ from tbprof.analysis.host.host_phases import innermost_pieces
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.step_calls import StepCalls, find_step_calls
-from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
+from tbprof.analysis.spans.layers import Spans, exclusive_time, join_spans, unite, unite_all
 from tbprof.analysis.steps.step_finding import find_step_bounds, find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base import names
@@ -223,7 +223,7 @@ def _precedence(label: _Label) -> tuple[int, int, _Label]:
 
 def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
     """Return disjoint spans in which any worker is idle within a step."""
-    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    idle: list[Spans] = []
     for window, (begin, end) in zip(layers.windows, covered, strict=True):
         if not window.start_ps.size:
             continue
@@ -231,9 +231,8 @@ def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
         begins = np.concatenate([lowest, end])
         stops = np.concatenate([begin, highest])
         is_gap = (stops > begins) & (stops > lowest) & (begins < highest)
-        starts.append(np.maximum(begins[is_gap], lowest))
-        ends.append(np.minimum(stops[is_gap], highest))
-    return unite(np.concatenate(starts), np.concatenate(ends))
+        idle.append((np.maximum(begins[is_gap], lowest), np.minimum(stops[is_gap], highest)))
+    return unite_all(idle)
 
 
 def _find_activities(bounds: StepLayers) -> list[ThreadActivity]:
@@ -349,7 +348,4 @@ def _spans(pieces: Sequence[_Pieces], worker: int, label: int) -> Spans:
         if not is_mine.all():
             start, end = start[is_mine], end[is_mine]
         parts.append((start, end))
-    if len(parts) == 1:
-        return parts[0]
-    starts, ends = zip((_NOTHING, _NOTHING), *parts, strict=True)
-    return np.concatenate(starts), np.concatenate(ends)
+    return parts[0] if len(parts) == 1 else join_spans(parts)

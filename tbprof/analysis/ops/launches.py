@@ -16,7 +16,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
-from tbprof.base.values import unique
+from tbprof.base.values import join_columns, unique
 
 # Calls that launch kernels or graphs of them, except for functions on the host.
 _LAUNCH = regex(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
@@ -52,10 +52,7 @@ def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterval
     """
     kernels = _find_kernels(devices)
     parts = [_of_host(plane_index, threads, kernels) for plane_index, threads in enumerate(hosts)]
-    group, start_ps, device, plane, named_by, line = (
-        np.concatenate(column) if column else np.empty(0, np.int64)
-        for column in (zip(*parts, strict=True) if parts else [()] * 6)
-    )
+    group, start_ps, device, plane, named_by, line = join_columns(parts, 6)
     is_named = named_by >= 0
     # Devices have the same name on all planes; threads belong to their plane.
     keys = np.stack((np.where(is_named, -1, plane), np.where(is_named, named_by, line)))

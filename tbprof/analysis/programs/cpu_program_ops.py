@@ -16,7 +16,7 @@ from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.spans.nesting import nest, self_times
 from tbprof.analysis.vocabulary.op_names import instruction_of
 from tbprof.base import names
-from tbprof.base.values import unique
+from tbprof.base.values import joined, unique
 from tbprof.events.space import Events, Plane
 
 _STATS = (names.HLO_OP, names.HLO_MODULE, names.PROGRAM_ID, names.DEVICE_ORDINAL)
@@ -91,11 +91,7 @@ def find_executions(plane: Plane) -> tuple[Events, list[NDArray[np.int64]]]:
             if stat is not None:
                 values[:] = stat.texts() if name in _TEXTS else stat.integers(-1)
             column.append(values[is_op])
-    nothing = np.zeros(0, np.int64)
-    return (
-        events.select(np.concatenate([nothing, *rows])),
-        [np.concatenate([nothing, *column]) for column in columns],
-    )
+    return events.select(joined(rows)), [joined(column) for column in columns]
 
 
 def _windows(

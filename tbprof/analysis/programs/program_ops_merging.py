@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.base.records import NamedTuple
+from tbprof.base.values import joined
 
 _MOST = 2**63 - 1
 _TEXTS = (
@@ -54,7 +55,7 @@ def add_up(parts: Sequence[ProgramOps]) -> ProgramOps:
     count = len(firsts)
     if len(parts) == 1 and count == len(parts[0].name):
         return parts[0]  # no rows are alike
-    row = np.concatenate([np.zeros(0, np.int64), *rows])
+    row = joined(rows)
     columns: dict[str, Any] = {
         name: [getattr(parts[part], name)[index] for part, index in firsts] for name in _TEXTS
     }

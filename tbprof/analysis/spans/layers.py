@@ -8,6 +8,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.values import join_columns
 from tbprof.kernels.analysis.span_sweep import ascends, split_windows, unite_by_line
 
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -28,6 +29,17 @@ def _ascending(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
         order = np.argsort(start, kind="stable")
         start, end = start[order], end[order]
     return start, end
+
+
+def join_spans(spans: Iterable[Spans]) -> Spans:
+    """Several sets of intervals, one after another."""
+    start, end = join_columns(spans, 2)
+    return start, end
+
+
+def unite_all(spans: Iterable[Spans]) -> Spans:
+    """The union of several sets of intervals, as `unite` returns it."""
+    return unite(*join_spans(spans))
 
 
 def unite_lines(

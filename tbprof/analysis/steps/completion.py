@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.spans.layers import Spans, unite
+from tbprof.analysis.spans.layers import Spans, join_spans, unite
 from tbprof.analysis.vocabulary.phases import Phase
 
 # A thread that records nothing for longer after the devices' work does something else.
@@ -19,8 +19,6 @@ _SHORTEST_PS = 10_000_000
 # The devices worked for this share of the time in which the thread recorded nothing.
 _MOSTLY = 0.5
 _NEVER = np.iinfo(np.int64).max
-
-NO_COMPLETION: Spans = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 def find_completion(
@@ -76,14 +74,13 @@ def _find_waits(
 
 def _work(devices: Sequence[DeviceIntervals]) -> Spans:
     """When devices did anything; GPUs may copy input for later steps, which nothing waits for."""
-    starts, ends = [NO_COMPLETION[0]], [NO_COMPLETION[1]]
+    spans: list[Spans] = []
     for device in devices:
         rows = (device.phase != Phase.OTHER) & (device.phase >= 0)
         if device.kind == "GPU":
             rows &= device.phase != Phase.INPUT
-        starts.append(device.start_ps[rows])
-        ends.append(device.start_ps[rows] + device.duration_ps[rows])
-    return np.concatenate(starts), np.concatenate(ends)
+        spans.append((device.start_ps[rows], device.start_ps[rows] + device.duration_ps[rows]))
+    return join_spans(spans)
 
 
 def _edges_around(

@@ -10,7 +10,7 @@ from tbprof.analysis.host.driving_thread import is_ahead
 from tbprof.analysis.host.host_events import host_threads
 from tbprof.analysis.host.runtime_names import is_callback
 from tbprof.analysis.spans.groups import reduce_groups
-from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.layers import Spans, unite_all
 from tbprof.analysis.spans.nesting import nearest_above
 from tbprof.analysis.steps.step_finding import find_step_bounds
 from tbprof.analysis.vocabulary.input_names import is_python_function
@@ -39,7 +39,7 @@ class HostCallbacks:
 
 def find_host_callbacks(space: Space, programs: Programs) -> HostCallbacks:
     """The callbacks of all threads of a host, united."""
-    start, end = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    spans: list[Spans] = []
     called: set[str] = set()
     functions: dict[str, int] = {}
     for plane in host_planes(space):
@@ -48,8 +48,7 @@ def find_host_callbacks(space: Space, programs: Programs) -> HostCallbacks:
             continue
         texts = plane.types.full_names
         events, parent = host_threads(plane)
-        start.append(events.start_ps[rows])
-        end.append(events.start_ps[rows] + events.duration_ps[rows])
+        spans.append((events.start_ps[rows], events.start_ps[rows] + events.duration_ps[rows]))
         called.update(texts[kind] for kind in unique(events.type[rows]).tolist())
         calls = np.zeros(len(events), np.bool_)
         calls[rows] = True
@@ -60,9 +59,10 @@ def find_host_callbacks(space: Space, programs: Programs) -> HostCallbacks:
         for kind in np.flatnonzero(spent).tolist():
             if is_own(texts[kind]):
                 functions[texts[kind]] = functions.get(texts[kind], 0) + int(spent[kind])
-    spans = unite(np.concatenate(start), np.concatenate(end))
     return HostCallbacks(
-        *spans, sorted(called), sorted(functions, key=lambda function: -functions[function])
+        *unite_all(spans),
+        sorted(called),
+        sorted(functions, key=lambda function: -functions[function]),
     )
 
 

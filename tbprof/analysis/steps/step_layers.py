@@ -15,8 +15,15 @@ from tbprof.analysis.host.host_roles import Role, host_types
 from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
-from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
-from tbprof.analysis.steps.completion import NO_COMPLETION, find_completion
+from tbprof.analysis.spans.layers import (
+    NO_SPANS,
+    Spans,
+    exclusive_time,
+    join_spans,
+    unite,
+    unite_all,
+)
+from tbprof.analysis.steps.completion import find_completion
 from tbprof.analysis.steps.host_runs import HostRuns
 from tbprof.analysis.steps.sources.source_words import PATTERN
 from tbprof.analysis.steps.sources.step_sources import StepSource
@@ -89,7 +96,7 @@ class HostLayers:
         return sum(start.nbytes for spans in self.spans for start, _ in spans)
 
 
-NO_HOST_LAYERS = HostLayers((), (), (), NO_COMPLETION, NO_COMPLETION, np.empty(0, np.int64), ())
+NO_HOST_LAYERS = HostLayers((), (), (), NO_SPANS, NO_SPANS, np.empty(0, np.int64), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +131,11 @@ class StepLayers:
             start = device.start_ps[rows]
             spans.append((start, start + device.duration_ps[rows]))
             spans.append(self.host.launching[worker])
-        return unite(*_joined(spans))
+        return unite(*join_spans(spans))
 
     def worked(self, worker: int) -> Spans:
         """When the worker's device worked; nothing without devices."""
-        return _joined([spans for _, spans in _device_spans(self._device(worker), WORK)])
+        return join_spans([spans for _, spans in _device_spans(self._device(worker), WORK)])
 
     def _device(self, worker: int) -> DeviceIntervals | None:
         return self.devices[worker] if self.devices else None
@@ -177,7 +184,7 @@ def find_host_layers(
     work: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     explains: list[NDArray[np.bool_]] = []
     launching: list[list[Spans]] = [[] for _ in range(workers)]
-    completion = reading = NO_COMPLETION
+    completion = reading = NO_SPANS
     unstarted = find_unstarted(source.grouping.hosts if starts else (), devices)
     for plane, threads in enumerate(source.grouping.hosts if starts else ()):
         types = host_types(threads.events, has_device=bool(devices), wrappers=[source.marker])
@@ -219,11 +226,11 @@ def find_host_layers(
             for layer, layer_kinds in zip(layers[0], _LAYERS, strict=True):
                 layer.append(late.take(np.flatnonzero(types.role[late.type] == layer_kinds)).spans)
     # The events of each thread ascend, and a stable sort is fast on ascending runs.
-    spans = [[_joined(layer) for layer in of_worker] for of_worker in layers]
+    spans = [[join_spans(layer) for layer in of_worker] for of_worker in layers]
     return HostLayers(
         spans,
-        [_joined(of_worker) for of_worker in launching],
-        unstarted or [NO_COMPLETION],
+        [join_spans(of_worker) for of_worker in launching],
+        unstarted or [NO_SPANS],
         completion,
         reading,
         np.sort(np.concatenate(work), kind="stable"),
@@ -259,18 +266,8 @@ def _busy(devices: Sequence[DeviceIntervals], host: HostLayers) -> Spans:
     """When any device worked or, without devices, any op of the host."""
     if not devices:
         [layers] = host.spans
-        return unite(*_joined([layers[_LAYERS.index(phase)] for phase in _HOST_WORK]))
-    return unite(
-        *_joined([
-            (device.start_ps, device.start_ps + device.duration_ps) for device in devices
-        ])
-    )  # fmt: skip
-
-
-def _joined(spans: Sequence[Spans]) -> Spans:
-    if not spans:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    return np.concatenate([start for start, _ in spans]), np.concatenate([end for _, end in spans])
+        return unite_all(layers[_LAYERS.index(phase)] for phase in _HOST_WORK)
+    return unite_all((device.start_ps, device.start_ps + device.duration_ps) for device in devices)
 
 
 def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

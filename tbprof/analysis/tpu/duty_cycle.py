@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbprof.analysis.devices.device_clock import find_core_ops
 from tbprof.analysis.devices.devices import CoreDetails
-from tbprof.analysis.spans.layers import unite
+from tbprof.analysis.spans.layers import Spans, unite_all
 from tbprof.analysis.tpu.cores import consistent_details
 from tbprof.analysis.vocabulary.lines import named_lines, tpu_planes
 from tbprof.base import names
@@ -53,8 +52,7 @@ def _chip(plane: Plane, details: CoreDetails | None) -> int:
 
 def _chip_times(planes: list[Plane]) -> tuple[int, int]:
     """(busy, window) in ps of the cores of one chip."""
-    starts: list[NDArray[np.int64]] = []
-    ends: list[NDArray[np.int64]] = []
+    spans: list[Spans] = []
     first, last = 2**63 - 1, -(2**63)
     for plane in planes:
         ops = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
@@ -68,9 +66,8 @@ def _chip_times(planes: list[Plane]) -> tuple[int, int]:
         texts = plane.strings.take(category.tolist())
         waits = np.array([text in _OFF_DUTY for text in [*texts, ""]], bool)
         works = ~waits[ops.events.type]
-        starts.append(ops.begin[works])
-        ends.append(ops.end[works])
+        spans.append((ops.begin[works], ops.end[works]))
     if last < first:
         return 0, 0
-    begin, end = unite(np.concatenate(starts), np.concatenate(ends))
+    begin, end = unite_all(spans)
     return int((end - begin).sum()), last - first

@@ -15,7 +15,7 @@ from tbprof.analysis.vocabulary.lines import tensor_core_planes
 from tbprof.base import names
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.base.values import unique
+from tbprof.base.values import join_columns, unique
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ def find_exchanges(space: Space, programs: Programs) -> Exchanges:
     if planes:
         reader = _exchange_reader(programs)
         runs = [_runs(plane, core, reader, kinds) for core, plane in enumerate(planes)]
-    columns = list(map(np.concatenate, zip(*runs, strict=True))) or [np.empty(0, np.int64)] * 5
-    core, kind, start, done, end = columns
+    core, kind, start, done, end = join_columns(runs, 5)
     rows = list(kinds)
     return Exchanges(
         [plane.name.removeprefix("/device:") for plane in planes],
@@ -122,21 +121,17 @@ def _runs(
             is_end[row] = name == instruction.done
     kind, ends = events.by_type(kind_of), events.by_type(is_end)
     rows = np.flatnonzero(kind >= 0)
-    if not rows.size:
-        return (np.empty(0, np.int64),) * 5
     start, end = ops.begin, ops.end
-    pieces = []
+    pieces: list[tuple[NDArray[np.int64], ...]] = []
     done_of = [row.done for row in kinds]
     for kind_ in unique(kind[rows]).tolist():
         own_rows = rows[kind[rows] == kind_]
         own_rows = own_rows[np.argsort(start[own_rows], kind="stable")]
         begins, dones = own_rows[~ends[own_rows]], own_rows[ends[own_rows]]
-        pieces.append((kind_, *_paired(start, end, begins, dones if done_of[kind_] else begins)))
-    return (
-        np.full(sum(piece[1].size for piece in pieces), core, np.int64),
-        np.concatenate([np.full(piece[1].size, piece[0], np.int64) for piece in pieces]),
-        *(np.concatenate([piece[column] for piece in pieces]) for column in (1, 2, 3)),
-    )
+        own_kind = np.full(begins.size, kind_)
+        pieces.append((own_kind, *_paired(start, end, begins, dones if done_of[kind_] else begins)))
+    kind, *times = join_columns(pieces, 4)
+    return (np.full(kind.size, core), kind, *times)
 
 
 def _paired(

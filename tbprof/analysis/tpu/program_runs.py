@@ -9,6 +9,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import named_lines, tpu_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import join_columns
 from tbprof.events.space import Space
 
 
@@ -47,11 +48,7 @@ def find_program_runs(space: Space, _programs: Programs) -> ProgramRuns:
         end = events.start_ps + events.duration_ps
         pieces.append((own_plane, events.by_type(row_of), events.start_ps, end))
         planes.append(plane.name.removeprefix("/device:"))
-    columns = [
-        np.concatenate([piece[column] for piece in pieces]) if pieces else np.empty(0, np.int64)
-        for column in range(4)
-    ]
-    plane_of, program, start, end = columns
+    plane_of, program, start, end = join_columns(pieces, 4)
     return ProgramRuns(
         planes, list(programs), plane_of.astype(np.int32), program.astype(np.int32), start, end
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from tbprof.base.errors import Notice
 from tbprof.base.process.parallel import in_parallel
+from tbprof.base.values import joined
 from tbprof.events.space import Space
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build.busy import find_busy
@@ -156,13 +157,12 @@ def _place(batch: list[UnlaidTrack], ordered: UnlaidEvents, part: slice) -> Layo
 
 def _join(layouts: list[Layout], firsts: list[int]) -> Layout:
     """The layouts of all batches as one, without depths; batch i begins at event `firsts[i]`."""
-    nothing = np.empty(0, np.int64)
     rows = [layout.row_first[1:] + first for layout, first in zip(layouts, firsts, strict=False)]
     return Layout(
-        np.concatenate([nothing, *(layout.rows for layout in layouts)]).astype(np.int32),
-        np.concatenate([nothing, *(layout.busy_ps for layout in layouts)]),
-        np.concatenate([nothing, *(layout.end_ps for layout in layouts)]),
-        np.concatenate([nothing, *(layout.too_deep for layout in layouts)]),
+        joined(layout.rows for layout in layouts).astype(np.int32),
+        joined(layout.busy_ps for layout in layouts),
+        joined(layout.end_ps for layout in layouts),
+        joined(layout.too_deep for layout in layouts),
         np.concatenate([np.zeros(1, np.int64), *rows]),
         np.empty(0, np.uint16),
     )

@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.spans.layers import Spans, unite
+from tbprof.analysis.spans.layers import NO_SPANS, Spans, join_spans, unite_all
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.kernels.timeline.track_layout import unite_tracks
@@ -39,12 +39,10 @@ def find_busy(unlaid: UnlaidTracks) -> Busy:
     A device is busy while it runs ops, kernels or copies, a host while any of its threads has an
     event; derived lines and steps do not count, unless there is nothing else.
     """
-    nothing = np.zeros(0, np.int64)
-    spans = [(nothing, nothing)] * len(unlaid.sections)
+    spans = [NO_SPANS] * len(unlaid.sections)
     for section, tracks in groupby(unlaid.tracks, lambda track: track.section):
         spans[section] = _of_section(_counted(list(tracks)))
-    start = np.concatenate([nothing, *(part for part, _ in spans)])
-    end = np.concatenate([nothing, *(part for _, part in spans)])
+    start, end = join_spans(spans)
     length = end - start
     first = np.cumsum([0, *(part.size for part, _ in spans)], dtype=np.int64)
     return Busy(first, start, end, np.cumsum(length) - length)
@@ -53,9 +51,7 @@ def find_busy(unlaid: UnlaidTracks) -> Busy:
 def _of_section(tracks: list[UnlaidTrack]) -> Spans:
     """When any of some tracks of one section was busy."""
     groups = [list(group) for _, group in groupby(tracks, lambda track: id(track.columns))]
-    spans = [_of_tracks(group) for group in groups]
-    start = np.concatenate([start for start, _ in spans])
-    return unite(start, np.concatenate([end for _, end in spans]))
+    return unite_all(map(_of_tracks, groups))
 
 
 def _of_tracks(tracks: list[UnlaidTrack]) -> Spans:

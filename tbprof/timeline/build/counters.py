@@ -17,7 +17,7 @@ from tbprof.base.columns import empty_column
 from tbprof.base.lazy import regex
 from tbprof.base.natural_order import natural_order
 from tbprof.base.records import dataclass
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, joined
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import DOUBLE, INT64, UINT64
 from tbprof.timeline.model.counter_points import make_pyramid
@@ -115,7 +115,7 @@ def _joined(series: list[Series]) -> Counters:
     )
     return Counters(
         counters,
-        np.concatenate([np.empty(0, np.int64), *(line_series.time_ps for line_series in series)]),
+        joined(line_series.time_ps for line_series in series),
         value,
         *make_pyramid(value),
     )
@@ -257,7 +257,7 @@ def _memory_rows(plane: Plane, columns: UnlaidEvents) -> NDArray[np.int64]:
         np.flatnonzero(is_memory[columns.type[begin : begin + _PIECE]]) + begin
         for begin in range(0, columns.type.size, _PIECE)
     ]
-    return np.concatenate([np.empty(0, np.int64), *pieces])
+    return joined(pieces)
 
 
 def _read_memory(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.base.values import joined
 from tbprof.events.space import Space
 from tbprof.timeline.model.store import Timeline, Track
 from tbprof.timeline.search.query import TableRow
@@ -23,7 +24,7 @@ def row_ids(
         if track.plane == plane and not track.is_derived
         for ids in [_ids_on(timeline, track, np.sort(sources))]
     ]
-    return np.sort(np.concatenate([np.empty(0, np.int64), *pieces]))
+    return np.sort(joined(pieces))
 
 
 def _ids_on(timeline: Timeline, track: Track, sources: NDArray[np.int64]) -> NDArray[np.int64]:

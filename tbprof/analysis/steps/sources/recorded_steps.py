@@ -22,7 +22,7 @@ from tbprof.analysis.steps.sources.steps_line import (
 )
 from tbprof.analysis.steps.step_windows import Windows, tile
 from tbprof.base.records import dataclass, replace
-from tbprof.base.values import common, is_in, median, unique
+from tbprof.base.values import common, is_in, joined, median, unique
 
 # Steps and annotations are the same if at least this share of their numbers is equal.
 _SAME_NUMBERS = 0.5
@@ -180,7 +180,7 @@ def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
     """A sentence if the program marked steps and nothing links them to the lines' steps."""
     roots = grouping.roots
     marked = np.flatnonzero(roots.is_marker & (roots.start_ps >= 0))
-    number = np.concatenate([_NO_ROWS, *(line.number for line in lines if len(line))])
+    number = joined(line.number for line in lines if len(line))
     if any(bool(line.is_marked.any()) for line in lines) or not (marked.size and number.size):
         return []
     if is_in(number, roots.number[marked]).mean() >= _SAME_NUMBERS:
@@ -222,8 +222,8 @@ def _counted_from(line: StepsLine, place: NDArray[np.int64]) -> StepsLine:
 def _named(lines: Sequence[StepsLine], grouping: Grouping) -> tuple[list[StepsLine], bool]:
     """(the lines with the program's names of steps, whether the program numbered all steps)."""
     roots = grouping.roots
-    groups = np.concatenate([_NO_ROWS, *(line.group[line.is_marked] for line in lines)])
-    places = np.concatenate([_NO_ROWS, *(line.place[line.is_marked] for line in lines)])
+    groups = joined(line.group[line.is_marked] for line in lines)
+    places = joined(line.place[line.is_marked] for line in lines)
     stems = {roots.label[group].removesuffix(str(roots.number[group])) for group in groups.tolist()}
     offsets = unique(roots.number[groups] - places)
     if len(stems) == 1 and offsets.size == 1:

@@ -12,7 +12,7 @@ from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.ops.device_phases import DeviceIntervals, DeviceSteps
 from tbprof.analysis.steps.step_windows import Windows
 from tbprof.base.records import dataclass, replace
-from tbprof.base.values import difference, is_in, median, unique
+from tbprof.base.values import difference, is_in, joined, median, unique
 
 # Steps are missing if there is at least this share of the time that they would take.
 _TIME_OF_LOST = 0.6
@@ -201,9 +201,9 @@ def agreement(lines: Sequence[StepsLine], others: Sequence[StepsLine]) -> NDArra
     True if they have none in common; false if the places of either do not ascend.
     """
     device = np.repeat(np.arange(len(others)), [len(other) for other in others])
-    place = np.concatenate([_NO_ROWS, *(other.place for other in others)])
-    start = np.concatenate([_NO_ROWS, *(other.start_ps for other in others)])
-    end = np.concatenate([_NO_ROWS, *(other.end_ps for other in others)])
+    place = joined(other.place for other in others)
+    start = joined(other.start_ps for other in others)
+    end = joined(other.end_ps for other in others)
     ascends = np.array([other.is_ascending for other in others], bool)
     agrees = np.zeros((len(lines), len(others)), bool)
     for row, line in enumerate(lines):
@@ -242,7 +242,7 @@ def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int
     places = [other.place for other in others] + [
         np.arange(line.place[row] + usual, line.place[row + 1], usual) for row in gaps
     ]
-    missing = difference(np.concatenate([_NO_ROWS, *places]), line.place)
+    missing = difference(joined(places), line.place)
     row = np.searchsorted(line.place, missing) - 1
     after = np.minimum(row + 1, len(line) - 1)
     is_between = (row >= 0) & (row < len(line) - 1)
