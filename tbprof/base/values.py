@@ -14,7 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tbprof.base.records import field_names
+
 _T = TypeVar("_T", bound=np.generic)
+_Table = TypeVar("_Table")
 
 _MOST_COUNT = 2**63 - 1
 # Up to this many values are compared one by one.
@@ -52,6 +55,17 @@ def join_columns(
     """The columns of integers of all tables, one table after another; empty without any."""
     nothing = (np.empty(0, np.int64),) * columns
     return [np.concatenate(column) for column in zip(nothing, *tables, strict=True)]
+
+
+def take_rows(table: _Table, rows: Any) -> _Table:
+    """Those rows of each column of a dataclass or named tuple of columns."""
+    return type(table)(*(getattr(table, name)[rows] for name in field_names(table)))
+
+
+def join_tables(tables: Sequence[_Table]) -> _Table:
+    """The rows of dataclasses or named tuples of columns, one after another; at least one."""
+    columns = ([getattr(table, name) for table in tables] for name in field_names(tables[0]))
+    return type(tables[0])(*map(np.concatenate, columns))
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
+from tbprof.base.values import take_rows
 from tbprof.events.marks import EventMarks, MarkNames
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
@@ -42,8 +43,7 @@ class Lines:
 
     def take(self, rows: Sequence[int]) -> Lines:
         """Some of the lines, in their order."""
-        index = np.array(rows, np.int64)
-        return Lines(*(getattr(self, name)[index] for name in self.__match_args__))
+        return take_rows(self, np.array(rows, np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base import names
 from tbprof.base.records import dataclass
-from tbprof.base.values import union
+from tbprof.base.values import take_rows, union
 from tbprof.events.space import Events, Plane
 
 _NOTHING = np.zeros(0, np.int64)
@@ -46,11 +46,7 @@ class LateEnds:
         position = np.searchsorted(events.source, self.source, sorter=order)
         row = order[np.minimum(position, order.size - 1)]
         is_there = np.flatnonzero(events.source[row] == self.source)
-        return row[is_there], self.take(is_there)
-
-    def take(self, index: NDArray[np.int64]) -> LateEnds:
-        """Some of them, by index."""
-        return LateEnds(*(getattr(self, name)[index] for name in self.__match_args__))
+        return row[is_there], take_rows(self, is_there)
 
     @property
     def spans(self) -> Spans:

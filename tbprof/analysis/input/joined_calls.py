@@ -11,6 +11,7 @@ from tbprof.analysis.input.iterator_calls import first_at_or_after
 from tbprof.analysis.input.iterator_events import IteratorEvents, IteratorTimes
 from tbprof.analysis.input.iterators import Iterators
 from tbprof.base.records import dataclass
+from tbprof.base.values import join_tables
 
 # Search this many stages above a call for one that waited for it.
 _MOST_STAGES = 256
@@ -57,18 +58,10 @@ def join_calls(planes: Sequence[IteratorEvents]) -> JoinedCalls:
         above=np.concatenate(above),
         threads=threads,
         cuts=sum(events.cuts for events in planes),
-        work=_join_times([events.work for events in planes]),
-        runs=_join_times([events.runs for events in planes]),
-        queues=_join_times([events.queues for events in planes]),
+        work=join_tables([events.work for events in planes]),
+        runs=join_tables([events.runs for events in planes]),
+        queues=join_tables([events.queues for events in planes]),
         **columns,
-    )
-
-
-def _join_times(planes: Sequence[IteratorTimes]) -> IteratorTimes:
-    return IteratorTimes(
-        np.concatenate([times.id for times in planes]),
-        np.concatenate([times.start_ps for times in planes]),
-        np.concatenate([times.end_ps for times in planes]),
     )
 
 

@@ -27,7 +27,7 @@ from tbprof.analysis.vocabulary.op_names import (
     parse_provenance,
 )
 from tbprof.base import names
-from tbprof.base.values import unique
+from tbprof.base.values import take_rows, unique
 from tbprof.events.space import Events, Plane, Space
 
 _NO_OP = -1
@@ -75,8 +75,8 @@ def _late_ends(
     if not late.source.size:
         return code[:0], late
     rows, late = late.among(events)
-    is_op = np.flatnonzero(code[rows] >= 0)
-    return code[rows[is_op]], late.take(is_op)
+    is_op = code[rows] >= 0
+    return code[rows[is_op]], take_rows(late, is_op)
 
 
 def _add(

@@ -31,6 +31,7 @@ from tbprof.analysis.program_memory.program_peaks import (
 )
 from tbprof.base.records import dataclass, replace
 from tbprof.base.texts import whole_number
+from tbprof.base.values import take_rows
 from tbprof.events.space import Space
 
 _SCOPED = b"used_scoped_memory_configs"
@@ -158,7 +159,7 @@ def _describe(
     row_of[rows] = np.arange(rows.size)
     memory: ProgramMemory = replace(
         nothing,
-        allocations=_chosen(allocations, is_here),
+        allocations=take_rows(allocations, is_here),
         id=buffers.id[rows],
         size_bytes=buffers.size_bytes[rows],
         allocation=(np.cumsum(is_here) - 1).astype(np.int32)[buffers.allocation[rows]],
@@ -169,11 +170,6 @@ def _describe(
         fixed_bytes=fixed_bytes(assignment, nothing.space),
     )
     return memory
-
-
-def _chosen(allocations: Allocations, is_chosen: NDArray[np.bool_]) -> Allocations:
-    columns = (getattr(allocations, name)[is_chosen] for name in Allocations.__match_args__)
-    return Allocations(*columns)
 
 
 def _nothing(

@@ -16,8 +16,8 @@ from tbprof.analysis.steps.step_windows import hulls
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
 from tbprof.base.lazy import regex
-from tbprof.base.records import dataclass, field_names, replace
-from tbprof.base.values import unique
+from tbprof.base.records import dataclass, replace
+from tbprof.base.values import join_tables, unique
 
 # Calls that launch one run: of a program on one device, and of one on several.
 # Source: xla, pjrt/common_pjrt_client.cc and pjrt/cpu/cpu_client.cc.
@@ -87,12 +87,7 @@ class _Programs:
 
 def find_host_runs(hosts: Sequence[HostThreads]) -> HostRuns:
     """The runs of all hosts that launch programs for their own processors."""
-    of_hosts = [NO_RUNS]
-    of_hosts += [_of_host(threads) for threads in hosts]
-    columns = field_names(HostRuns)
-    return HostRuns(
-        *(np.concatenate([getattr(runs, name) for runs in of_hosts]) for name in columns)
-    )
+    return join_tables([NO_RUNS, *map(_of_host, hosts)])
 
 
 def program_doubts(hosts: Sequence[HostThreads]) -> list[str]:

@@ -44,7 +44,7 @@ from tbprof.analysis.vocabulary.phases import PHASES, WORK, Phase
 from tbprof.base import names
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, take_rows
 
 if TYPE_CHECKING:
     from tbprof.analysis.steps.sources.recorded_steps import RecordedSteps
@@ -224,7 +224,7 @@ def find_host_layers(
         if not devices:
             late = find_late_ends(threads.plane)
             for layer, layer_kinds in zip(layers[0], _LAYERS, strict=True):
-                layer.append(late.take(np.flatnonzero(types.role[late.type] == layer_kinds)).spans)
+                layer.append(take_rows(late, types.role[late.type] == layer_kinds).spans)
     # The events of each thread ascend, and a stable sort is fast on ascending runs.
     spans = [[join_spans(layer) for layer in of_worker] for of_worker in layers]
     return HostLayers(

@@ -16,6 +16,7 @@ from tbprof.analysis.tpu.tpu_phases import find_op_segments
 from tbprof.analysis.vocabulary.op_names import OpCategory, OpName
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import take_rows
 from tbprof.events.space import Plane
 from tbprof.timeline.model.categories import op_category
 from tbprof.timeline.model.category_names import Category
@@ -153,7 +154,7 @@ def _numbered(
 def _known(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:
     """The pieces with a key: pieces without an op do not interrupt one."""
     rows = np.flatnonzero(key[spans.key] >= 0)
-    return spans if rows.size == spans.key.size else spans.take(rows)
+    return spans if rows.size == spans.key.size else take_rows(spans, rows)
 
 
 def _with_keys(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -120,11 +118,4 @@ def find_paths(
     np.subtract.at(own, parent[1:], total[1:])
     return CallPaths(
         CallTree(parent, group, depth, count, total, own, longest, longest_ps), nodes.overlap_ps
-    )
-
-
-def join_trees(trees: Sequence[CallTree]) -> CallTree:
-    """The rows of all of them, one after the other."""
-    return CallTree(
-        *(np.concatenate([getattr(tree, name) for tree in trees]) for name in field_names(CallTree))
     )

@@ -8,14 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import as_dict, replace
-from tbprof.base.values import unique
+from tbprof.base.records import replace
+from tbprof.base.values import join_tables, take_rows, unique
 from tbprof.timeline.calls.call_paths import (
     OTHER,
     ROOT,
     CallTree,
     find_paths,
-    join_trees,
 )
 from tbprof.timeline.calls.callers import find_callers
 from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
@@ -117,14 +116,13 @@ def _fold(
     order, left = np.append(order, left[is_single]), left[~is_single]
     place = np.full(weight_ps.size, -1)
     place[order] = np.arange(order.size)
-    return join_trees([_at(tree, order, place), _merged(tree, left, weight_ps, events, place)])
+    return join_tables([_at(tree, order, place), _merged(tree, left, weight_ps, events, place)])
 
 
 def _at(tree: CallTree, rows: NDArray[np.int64], place: NDArray[np.int64]) -> CallTree:
     """Rows of a tree, with `place` [n] of their parents."""
-    columns = {name: column[rows] for name, column in as_dict(tree).items()}
-    columns["parent"] = np.where(columns["parent"] < 0, -1, place[columns["parent"]])
-    return CallTree(**columns)
+    chosen = take_rows(tree, rows)
+    return replace(chosen, parent=np.where(chosen.parent < 0, -1, place[chosen.parent]))
 
 
 def _merged(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import as_dict, dataclass
-from tbprof.timeline.calls.call_paths import OTHER, CallTree, join_trees
+from tbprof.base.records import dataclass, replace
+from tbprof.base.values import join_tables, take_rows
+from tbprof.timeline.calls.call_paths import OTHER, CallTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,6 @@ class _PathCalls:
     path: NDArray[np.int64]
     caller: NDArray[np.int64]
     node: NDArray[np.int64]
-
-    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> _PathCalls:
-        return _PathCalls(self.path[rows], self.caller[rows], self.node[rows])
 
 
 def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
@@ -55,7 +53,7 @@ def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
     while calls.path.size:
         key = calls.node * names + paths.group[calls.caller]
         order = np.argsort(key, kind="stable")
-        calls, key = calls.of(order), key[order]
+        calls, key = take_rows(calls, order), key[order]
         first = np.flatnonzero(np.diff(key, prepend=-1))
         callers = _sum(paths, after, calls, first, depth=len(levels))
         levels.append(callers)
@@ -63,11 +61,12 @@ def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
         place = np.repeat(np.arange(first.size), np.diff(np.append(first, key.size)))
         is_large = (callers.self_ps > 0) & (callers.self_ps >= largest[0])
         caller = paths.parent[calls.caller]
-        calls = _PathCalls(calls.path, caller, used + place).of(is_call[caller] & is_large[place])
+        calls = _PathCalls(calls.path, caller, used + place)
+        calls = take_rows(calls, is_call[caller] & is_large[place])
         used += first.size
     left = np.flatnonzero(paths.group == OTHER)
     levels.append(_level(paths, left, under[left], depth=1))
-    return join_trees(levels)
+    return join_tables(levels)
 
 
 def _in_preorder(tree: CallTree) -> tuple[CallTree, NDArray[np.int64]]:
@@ -85,9 +84,9 @@ def _in_preorder(tree: CallTree) -> tuple[CallTree, NDArray[np.int64]]:
         before -= np.repeat(before[first], np.diff(np.append(first, level.size)))
         rank[level] = rank[parent] + 1 + before
     order = np.argsort(rank)
-    columns = {name: column[order] for name, column in as_dict(tree).items()}
-    columns["parent"] = np.append(-1, rank[columns["parent"][1:]])
-    return CallTree(**columns), np.arange(order.size) + size[order]
+    ordered = take_rows(tree, order)
+    ordered = replace(ordered, parent=np.append(-1, rank[ordered.parent[1:]]))
+    return ordered, np.arange(order.size) + size[order]
 
 
 def _sum(

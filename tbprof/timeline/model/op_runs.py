@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
+from tbprof.base.values import take_rows
 from tbprof.kernels.timeline.track_layout import join_pieces, unite_spans
 
 # A longer idle time ends a run: what follows is another run of the same work.
@@ -26,11 +27,6 @@ class KeyedSpans:
     end_ps: NDArray[np.int64]
     part: NDArray[np.int64]
     key: NDArray[np.int64]
-
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> KeyedSpans:
-        """The pieces `rows`."""
-        columns = (self.line, self.start_ps, self.end_ps, self.part, self.key)
-        return KeyedSpans(*(column[rows] for column in columns))
 
 
 def join_runs(pieces: KeyedSpans, longest_gap_ps: int = LONGEST_GAP_PS) -> KeyedSpans:
@@ -62,15 +58,9 @@ def unite_runs(runs: KeyedSpans) -> KeyedSpans:
 
     Ordered by (start, longest first).
     """
-    ordered = runs.take(np.lexsort((runs.start_ps, runs.key)))
+    ordered = take_rows(runs, np.lexsort((runs.start_ps, runs.key)))
     first, end = np.empty(runs.key.size, np.int64), np.empty(runs.key.size, np.int64)
     count = unite_spans(ordered.start_ps, ordered.end_ps, ordered.key, first, end)
-    united_runs = ordered.take(first[:count])
-    united = KeyedSpans(
-        united_runs.line,
-        united_runs.start_ps,
-        end[:count].copy(),
-        united_runs.part,
-        united_runs.key,
-    )
-    return united.take(np.lexsort((-united.end_ps, united.start_ps)))
+    united_runs = take_rows(ordered, first[:count])
+    united = replace(united_runs, end_ps=end[:count].copy())
+    return take_rows(united, np.lexsort((-united.end_ps, united.start_ps)))

@@ -8,7 +8,6 @@ have no field.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.spans.groups import repeats
 from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, numbers_in
 from tbprof.base.records import NamedTuple
-from tbprof.base.values import is_in, unique
+from tbprof.base.values import is_in, join_tables, take_rows, unique
 
 
 class _ExchangeRuns(NamedTuple):
@@ -30,9 +29,6 @@ class _ExchangeRuns(NamedTuple):
     start: NDArray[np.int64]
     done: NDArray[np.int64]
     end: NDArray[np.int64]
-
-    def take(self, rows: Any) -> _ExchangeRuns:
-        return _ExchangeRuns(*(column[rows] for column in self))
 
 
 class PodExchanges:
@@ -54,8 +50,8 @@ class PodExchanges:
                     self._kinds.append((part, row))
             pieces += _in_steps(job, host, part, codes)
         none = [_ExchangeRuns(*(np.empty(0, np.int64) for _ in _ExchangeRuns._fields))]
-        runs = _ExchangeRuns(*map(np.concatenate, zip(*(pieces or none), strict=True)))
-        self._runs = runs.take(np.argsort(runs.step, kind="stable"))
+        runs = join_tables(pieces or none)
+        self._runs = take_rows(runs, np.argsort(runs.step, kind="stable"))
         self._role = np.array([part.role[row] for part, row in self._kinds], np.int64)
 
     def collectives(self, step: int) -> list[dict[str, object]]:
@@ -66,7 +62,7 @@ class PodExchanges:
             part, row = self._kinds[kind]
             if part.role[row] != ExchangeRole.GROUPS:
                 continue
-            own_runs = runs.take(runs.kind == kind)
+            own_runs = take_rows(runs, runs.kind == kind)
             collective: dict[str, object] = {
                 "name": part.name[row],
                 "opcode": part.opcode[row],
@@ -99,14 +95,14 @@ class PodExchanges:
 
     def _of(self, step: int) -> _ExchangeRuns:
         first, last = np.searchsorted(self._runs.step, [step, step + 1])
-        return self._runs.take(slice(first, last))
+        return take_rows(self._runs, slice(first, last))
 
     def _channel(self, runs: _ExchangeRuns, kinds: list[int]) -> dict[str, object]:
-        own_runs = runs.take(is_in(runs.kind, kinds))
+        own_runs = take_rows(runs, is_in(runs.kind, kinds))
         role = self._role[own_runs.kind]
         sends, receives = (
-            own_runs.take(role != ExchangeRole.RECV),
-            own_runs.take(role != ExchangeRole.SEND),
+            take_rows(own_runs, role != ExchangeRole.RECV),
+            take_rows(own_runs, role != ExchangeRole.SEND),
         )
         # The send, if it is in the trace, states the size.
         kinds = sorted(kinds, key=lambda kind: self._role[kind] == ExchangeRole.RECV)
@@ -189,8 +185,8 @@ def _span(job: JobSteps, sends: _ExchangeRuns, receives: _ExchangeRuns) -> dict[
     if not np.array_equal(hosts, unique(job.worker_host[receives.worker])):
         return {}
     for host in hosts.tolist():
-        sent = sends.take(job.worker_host[sends.worker] == host)
-        received = receives.take(job.worker_host[receives.worker] == host)
+        sent = take_rows(sends, job.worker_host[sends.worker] == host)
+        received = take_rows(receives, job.worker_host[receives.worker] == host)
         begin = _times(sent, sent.start, np.minimum)
         wait = _times(received, received.done, np.minimum)
         end = _times(received, received.end, np.maximum)

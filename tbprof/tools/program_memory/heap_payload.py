@@ -20,6 +20,7 @@ from tbprof.analysis.program_memory.memory_savings import hole_bytes
 from tbprof.analysis.program_memory.memory_spaces import space_name
 from tbprof.analysis.program_memory.program_memory import ProgramMemory
 from tbprof.base.texts import NumberedTexts, cut
+from tbprof.base.values import take_rows
 from tbprof.tools.program_memory.heap_points import points_of
 from tbprof.tools.program_memory.heap_records import PURPOSES
 from tbprof.tools.program_memory.program_choice import (
@@ -177,7 +178,7 @@ def _bars(
     is_fixed = kinds.is_fixed[memory.allocation[buffer]]
     offset = np.where(is_fixed, 0, memory.offset_bytes[buffer])
     return {
-        **_described(memory, _chosen(live, kept), texts, ("instruction", "part", "shape")),
+        **_described(memory, take_rows(live, kept), texts, ("instruction", "part", "shape")),
         "offset_bytes": base[memory.allocation[buffer]] + offset,
         "start": live.start[kept],
         "end": live.end[kept],
@@ -193,7 +194,7 @@ def _live(
     """The memory in use at the chosen instant, or at any time; the largest first."""
     is_all, event = shows_all(params), chosen_event(memory, params)
     live = live_ever(memory) if is_all else live_at(memory, event)
-    live = _chosen(live, np.argsort(-live.size_bytes, kind="stable"))
+    live = take_rows(live, np.argsort(-live.size_bytes, kind="stable"))
     events = memory.use.instruction.size
     is_fixed = live.start < 0
     return {
@@ -231,8 +232,3 @@ def _described(
         "size_bytes": live.size_bytes,
         "unpadded_bytes": live.unpadded_bytes,
     }
-
-
-def _chosen(live: LiveBuffers, rows: NDArray[np.int64]) -> LiveBuffers:
-    columns = (getattr(live, name)[rows] for name in LiveBuffers.__match_args__)
-    return LiveBuffers(*columns)
