@@ -135,7 +135,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "tf_data": _part(6, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(
-        1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "analyzing device memory"
+        2, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "analyzing device memory"
     ),
     "memory": _part(
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)

@@ -71,12 +71,10 @@ def host(**fields: Any) -> HostFacts:
 
 def memory(*rows: tuple[str, bool, int, int, float]) -> MemoryPeaks:
     """(name, is a device's, peak, capacity, fragmentation) of each allocator."""
-    nothing = np.zeros(len(rows), np.int64)
     return MemoryPeaks(
         [row[0] for row in rows], np.array([row[1] for row in rows], bool),
-        ints(*(row[2] for row in rows)), ints(*(row[2] for row in rows)),
-        ints(*(row[3] for row in rows)), np.array([row[4] for row in rows], np.float64),
-        nothing, nothing, nothing,
+        ints(*(row[2] for row in rows)), ints(*(row[3] for row in rows)),
+        np.array([row[4] for row in rows], np.float64),
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from tbprof.analysis.memory.memory_events import (
     AVAILABLE,
     FRAGMENTATION,
     IN_USE,
-    LIFETIME,
     OWNERS,
     bytes_in_use,
     find_memory_events,
@@ -35,22 +34,17 @@ _PIECE = 1 << 14
 class MemoryPeaks:
     """One row per allocator that recorded memory events.
 
-    `peak_bytes` is the maximum in use within the trace, including reserved stacks, and
-    `lifetime_bytes` the maximum since the program started. `capacity_bytes` is the allocator's
-    total. `fragmentation` (0 to 1, NaN if not recorded) is the share of free memory outside the
-    largest free block at the peak. `peak_ps` counts from the start of the trace. `is_device` is
-    true for allocators of accelerators.
+    `peak_bytes` is the maximum in use within the trace, including reserved stacks.
+    `capacity_bytes` is the allocator's total. `fragmentation` (0 to 1, NaN if not recorded) is the
+    share of free memory outside the largest free block at the peak. `is_device` is true for
+    allocators of accelerators.
     """
 
     name: list[str]
     is_device: NDArray[np.bool_]
     peak_bytes: NDArray[np.int64]
-    lifetime_bytes: NDArray[np.int64]
     capacity_bytes: NDArray[np.int64]
     fragmentation: NDArray[np.float64]
-    peak_ps: NDArray[np.int64]
-    allocations: NDArray[np.int64]
-    deallocations: NDArray[np.int64]
 
 
 def find_memory_peaks(space: Space, _programs: Programs) -> MemoryPeaks:
@@ -85,9 +79,8 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
         return _table([], [])
     events = memory_events.events
     peaks: dict[tuple[int, int], _Peak] = {}
-    columns = [*OWNERS, *IN_USE, LIFETIME]
-    for piece, stats in stats_by_pieces(events, columns, texts=OWNERS, most=_PIECE):
-        _add_piece(piece, stats, events.start_ps[piece], memory_events.is_allocation[piece], peaks)
+    for piece, stats in stats_by_pieces(events, [*OWNERS, *IN_USE], texts=OWNERS, most=_PIECE):
+        _add_piece(piece, stats, events.start_ps[piece], peaks)
     peak_rows = np.array([peak.row for peak in peaks.values()], np.int64)
     stats = events.stats([AVAILABLE, FRAGMENTATION], peak_rows)
     available = np.maximum(sizes(stats[AVAILABLE]), 0).tolist()
@@ -95,15 +88,7 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
     return _table(
         [plane.strings[allocator] or str(ordinal) for allocator, ordinal in peaks],
         [
-            (
-                peak.bytes,
-                peak.lifetime,
-                peak.bytes + free,
-                scattered,
-                peak.start_ps,
-                peak.allocations,
-                peak.deallocations,
-            )
+            (peak.bytes, peak.bytes + free, scattered)
             for peak, free, scattered in zip(peaks.values(), available, fragmentation, strict=True)
         ],
     )
@@ -116,22 +101,17 @@ class _Peak:
     bytes: int = -1
     start_ps: int = 0
     row: int = -1
-    lifetime: int = 0
-    allocations: int = 0
-    deallocations: int = 0
 
 
 def _add_piece(
     rows: NDArray[np.int64],
     stats: dict[str, StatColumn],
     start: NDArray[np.int64],
-    allocates: NDArray[np.bool_],
     peaks: dict[tuple[int, int], _Peak],
 ) -> None:
     """Add the memory events `rows` to `peaks`, which are by (text id of the name, ordinal)."""
     allocator, ordinal = find_owners(stats, rows.size)
     in_use, _ = bytes_in_use(stats, rows.size)
-    lifetime = sizes(stats[LIFETIME]) if LIFETIME in stats else np.full(rows.size, -1)
     code, first = group_rows([allocator, ordinal])
     for group, first_row in enumerate(first.tolist()):
         owner = int(allocator[first_row]), int(ordinal[first_row])
@@ -148,24 +128,13 @@ def _add_piece(
                 int(start[peak_row]),
                 int(rows[peak_row]),
             )
-        peak.lifetime = max(peak.lifetime, int(lifetime[own_rows].max()))
-        peak.allocations += int(allocates[own_rows].sum())
-        peak.deallocations += int((~allocates[own_rows]).sum())
 
 
-def _table(owners: list[str], table: list[tuple[float, ...]]) -> MemoryPeaks:
-    def column(index: int) -> NDArray[np.int64]:
-        return np.array([row[index] for row in table], np.int64)
-
+def _table(owners: list[str], rows: list[tuple[int, int, float]]) -> MemoryPeaks:
     return MemoryPeaks(
         owners,
         np.array([is_device_name(name) for name in owners], bool),
-        column(0),
-        # Recorders include reserved stacks in only one of them.
-        np.maximum(column(1), column(0)),
-        column(2),
-        np.array([row[3] for row in table], np.float64),
-        column(4),
-        column(5),
-        column(6),
+        np.array([peak for peak, _, _ in rows], np.int64),
+        np.array([capacity for _, capacity, _ in rows], np.int64),
+        np.array([scattered for _, _, scattered in rows], np.float64),
     )

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from traces import COLUMN_PS, Ref, Stats, Unsigned, draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory import find_memory
 from tbprof.analysis.memory.memory_peaks import find_memory_peaks
+from tbprof.analysis.memory.memory_usage import summarize
 from tbprof.events.space import Space
 from tbprof.timeline.build.counters import find_counters
 from tbprof.timeline.build.tracks import find_tracks
@@ -163,12 +165,14 @@ def test_the_peaks_of_real_traces_are_those_of_the_overview(
     trace: str, request: pytest.FixtureRequest
 ):
     space = read_space(request.getfixturevalue(trace))
-    peaks = find_memory_peaks(space, Programs(space))
+    programs = Programs(space)
+    peaks, summary = find_memory_peaks(space, programs), summarize(find_memory(space, programs))
+    assert sorted(peaks.peak_bytes) == sorted(summary.peak_bytes)
     found = counters(space)
     events = [
         (int(bytes_), int(one + other))
         for bytes_, one, other in zip(
-            peaks.peak_bytes, peaks.allocations, peaks.deallocations, strict=True
+            summary.peak_bytes, summary.allocations, summary.deallocations, strict=True
         )
     ]
     highest = [(int(max(value for _, value in points)), len(points)) for points in found.values()]
