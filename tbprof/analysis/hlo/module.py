@@ -73,11 +73,8 @@ class Module:
 
     def find(self, name: str) -> Any | None:
         """The instruction with that name, None if there is none."""
-        return self._message_or_none(self.index.find(name))
-
-    def by_id(self, number: int) -> Any | None:
-        """The instruction with that id, None if there is none."""
-        return self._message_or_none(self.index.ids.row(number))
+        row = self.index.find(name)
+        return None if row < 0 else self.message(row)
 
     def row_of(self, proto: Any) -> int:
         """The row of an instruction, the last one if ids are equal; -1 if there is none."""
@@ -87,19 +84,10 @@ class Module:
         """All instructions of all computations, in the order of the file."""
         return Instructions(self, range(len(self._opcode)))
 
-    def operands_of(self, proto: Any) -> list[Any]:
-        """The operands of an instruction in order, without those that the file lacks."""
-        rows = map(self.index.ids.row, proto.operand_ids)
-        return [self.message(row) for row in rows if row >= 0]
-
     def called_by(self, proto: Any) -> list[Computation]:
         """The computations that an instruction calls."""
         rows = map(self.index.computation_ids.row, proto.called_computation_ids)
         return [Computation(self, row) for row in rows if row >= 0]
-
-    def root_of(self, computation: Computation) -> Any | None:
-        """The instruction that a computation returns, None if the file lacks it."""
-        return self.by_id(computation.root_id)
 
     def entry(self) -> Computation | None:
         """The computation that the program begins with, None if the file lacks it."""
@@ -113,17 +101,6 @@ class Module:
     def computations(self) -> list[Computation]:
         """All computations, in the order of the file: callees before their callers."""
         return [Computation(self, row) for row in range(len(self._first) - 1)]
-
-    def in_order(self, computation: Computation) -> Sequence[Any]:
-        """The instructions of a computation in the order in which they run.
-
-        If the schedule does not list all of them, they are in the order of the file.
-        """
-        return Instructions(self, self.rows_in_order(computation.row))
-
-    def scheduled(self) -> Iterator[Any]:
-        """The instructions outside of fusions, which run on their own."""
-        return map(self.message, self.scheduled_rows().tolist())
 
     def instruction(self, name: str) -> Instruction | None:
         """The decoded instruction with that name, None if there is none."""
@@ -180,7 +157,7 @@ class Module:
         return self._with[opcodes]
 
     def operand_rows(self, row: int) -> list[int]:
-        """The rows of an instruction's operands, in the order of `operands_of`."""
+        """The rows of an instruction's operands in order, without those that the file lacks."""
         rows: list[int] = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
         return [operand for operand in rows if operand >= 0] if -1 in rows else rows
 
@@ -210,7 +187,10 @@ class Module:
         return range(self._first[computation], self._first[computation + 1])
 
     def rows_in_order(self, computation: int) -> Sequence[int]:
-        """The rows of `in_order`."""
+        """The rows of a computation's instructions in the order in which they run.
+
+        If the schedule does not list all of them, they are in the order of the file.
+        """
         rows = self.rows_in(computation)
         schedule = self.header.schedule.sequences
         number = int(self.index.computations.id[computation])
@@ -264,9 +244,6 @@ class Module:
     def _users(self) -> tuple[memoryview, memoryview]:
         first, user = self.index.users
         return first.data, user.data
-
-    def _message_or_none(self, row: int) -> Any | None:
-        return None if row < 0 else self.message(row)
 
     def _rest(self, row: int) -> Any:
         rows = self.index.instructions

@@ -50,7 +50,6 @@ class Executions:
 
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
-    run_id: NDArray[np.int64]
     kind: NDArray[np.int32]
     name: list[str]
 
@@ -205,7 +204,6 @@ def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
     type_names = plane.types.full_names
     return Executions(
         *_placed(events, order, clock),
-        events.stats([names.RUN_ID], order)[names.RUN_ID].integers(-1),
         kind.astype(np.int32),
         [type_names[row] if row >= 0 else "" for row in types.tolist()],
     )

@@ -88,12 +88,11 @@ def check_equal(blob: bytes, expected: Any) -> None:
     for name, part in by_name.items():
         assert module.find(name) == part
     for number, part in by_id.items():
-        assert module.by_id(number) == part
+        assert module.message(index.ids.row(number)) == part
     assert module.find("no such name") is None
     for row, part in enumerate(protos):
         assert module.opcode(row) == part.opcode
         operands = [by_id[number] for number in part.operand_ids if number in by_id]
-        assert module.operands_of(part) == operands
         assert [module.message(operand) for operand in module.operand_rows(row)] == operands
         called = [number for number in part.called_computation_ids if module.computation(number)]
         assert [one.id for one in module.called_by(part)] == called
@@ -111,15 +110,15 @@ def check_bounds(blob: bytes) -> None:
     module = Module(blob)
     for row, proto in enumerate(module.instructions()):
         assert proto.opcode == module.opcode(row) or "\ufffd" in module.opcode(row)
-        module.operands_of(proto)
+        module.operand_rows(row)
         module.called_by(proto)
         module.shapes.of(row)
         module.instruction(proto.name)
     for computation in module.computations():
-        module.root_of(computation)
+        module.root_row(computation.row)
         assert computation.program_shape is not None
-        module.in_order(computation)
-    assert len(list(module.scheduled())) <= len(module.instructions())
+        module.rows_in_order(computation.row)
+    assert len(module.scheduled_rows()) <= len(module.instructions())
     assert module.header is not None
     for ranges in (module.index.instructions.message, module.index.instructions.name):
         assert ((ranges >= 0) & (ranges <= len(blob))).all()

@@ -250,7 +250,6 @@ def test_the_steps_and_programs_that_a_gpus_own_lines_tell():
             stats={
                 "s": {"group_id": 0, "step_name": Ref("train 6")},
                 "t": {"group_id": 4, "step_num": 9},
-                "n": {"run_id": 12},
             },
             line_ids={"Steps": 0xDEADBEEF, "XLA Modules": 0xDEADBEEF + 4},
         )
@@ -263,7 +262,6 @@ def test_the_steps_and_programs_that_a_gpus_own_lines_tell():
     runs = device.executions
     assert [runs.name[kind] for kind in runs.kind] == ["jit_f(1)", "jit_g"]
     assert runs.start_ps.tolist() == [0, 3 * US]
-    assert runs.run_id.tolist() == [-1, 12]
 
 
 def test_no_steps_line_is_none():
