@@ -63,9 +63,18 @@ def take_rows(table: _Table, rows: Any) -> _Table:
 
 
 def join_tables(tables: Sequence[_Table]) -> _Table:
-    """The rows of dataclasses or named tuples of columns, one after another; at least one."""
+    """The rows of dataclasses or named tuples of columns, one after another; at least one.
+
+    Columns are arrays or lists.
+    """
     columns = ([getattr(table, name) for table in tables] for name in field_names(tables[0]))
-    return type(tables[0])(*map(np.concatenate, columns))
+    return type(tables[0])(*map(_in_one, columns))
+
+
+def _in_one(columns: Sequence[Any]) -> Any:
+    if isinstance(columns[0], list):
+        return [value for column in columns for value in column]
+    return np.concatenate(columns)
 
 
 def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:

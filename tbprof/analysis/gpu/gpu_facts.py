@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.base import names
 from tbprof.base.lazy import Later
-from tbprof.base.records import dataclass, field, field_names
-from tbprof.base.values import joined, median, unique
+from tbprof.base.records import dataclass, replace
+from tbprof.base.texts import whole_number
+from tbprof.base.values import join_tables, median, unique
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:
@@ -68,49 +70,21 @@ class GpuFacts:
     pageable: NDArray[np.int64]
 
 
-@dataclass(slots=True)
-class _Copies:
-    gpu: int
-    kind: str
-    count: int
-    total_ps: int
-    union_ps: int
-    bytes: int
-    pageable: int
-
-
-@dataclass(slots=True)
-class _Gpus:
-    """The columns of `GpuFacts` under construction."""
-
-    name: list[str] = field(default_factory=list)
-    rows: list[tuple[int, ...]] = field(default_factory=list)
-    copies: list[_Copies] = field(default_factory=list)
-
-
 def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
     """The facts of every GPU that recorded an event."""
-    gpus = _Gpus()
+    name: list[str] = []
+    rows: list[tuple[int, ...]] = []
+    copies: list[tuple[str, tuple[int, ...]]] = []
     for plane in gpus_with_lines(space):
         kinds = _find_gpu_kinds(plane, programs)
         if len(kinds.events):
-            gpus.copies.extend(_copies(plane, kinds, len(gpus.name)))
-            gpus.name.append(plane.name.removeprefix("/device:"))
-            gpus.rows.append(_kernels(plane, kinds))
-    table = np.array(gpus.rows, np.int64).reshape(len(gpus.rows), 10)
-    of_gpus: dict[str, Any] = dict(zip(field_names(GpuFacts)[1:11], table.T, strict=True))
-    copies = gpus.copies
-    return GpuFacts(
-        name=gpus.name,
-        **of_gpus,
-        copy_gpu=np.array([copy.gpu for copy in copies], np.int64),
-        copy_kind=[copy.kind for copy in copies],
-        copies=np.array([copy.count for copy in copies], np.int64),
-        copy_ps=np.array([copy.total_ps for copy in copies], np.int64),
-        copying_ps=np.array([copy.union_ps for copy in copies], np.int64),
-        copy_bytes=np.array([copy.bytes for copy in copies], np.int64),
-        pageable=np.array([copy.pageable for copy in copies], np.int64),
-    )
+            copies += _copies(plane, kinds, len(name))
+            name.append(plane.name.removeprefix("/device:"))
+            rows.append(_kernels(plane, kinds))
+    of_gpus = np.array(rows, np.int64).reshape(-1, 10).T
+    copy_gpu, *of_copies = np.array([row for _, row in copies], np.int64).reshape(-1, 6).T
+    columns = [name, *of_gpus, copy_gpu, [kind for kind, _ in copies], *of_copies]
+    return GpuFacts(*columns)
 
 
 def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
@@ -177,8 +151,8 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
     return gap
 
 
-def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
-    """The copies of one GPU by kind, without memsets."""
+def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[tuple[str, tuple[int, ...]]]:
+    """The copies of one GPU by kind, without memsets; numbers in the order of the fields."""
     copy_kinds = sorted(kind for kind in set(kinds.copy) if kind.startswith("Memcpy"))
     number_of = dict(zip(copy_kinds, range(len(copy_kinds)), strict=True))
     number = np.array([number_of.get(kind, -1) for kind in kinds.copy], np.int64)
@@ -192,21 +166,19 @@ def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
     parsed = [_parse_copy(text) for text in plane.strings.take(distinct.tolist())]
     size = np.array([size for size, _ in parsed], np.int64)[text_of]
     is_pageable = np.array([pageable for _, pageable in parsed], bool)[text_of]
-    copies = []
+    copies: list[tuple[str, tuple[int, ...]]] = []
     for code in unique(kind_of).tolist():
         is_kind = kind_of == code
         sizes = size[is_kind]
-        copies.append(
-            _Copies(
-                gpu,
-                copy_kinds[code],
-                int(is_kind.sum()),
-                int(events.duration_ps[rows[is_kind]].sum()),
-                _union_ps(events.start_ps[rows[is_kind]], events.duration_ps[rows[is_kind]]),
-                int(sizes[sizes >= 0].sum()) if (sizes >= 0).any() else -1,
-                int(is_pageable[is_kind].sum()),
-            )
+        numbers = (
+            gpu,
+            int(is_kind.sum()),
+            int(events.duration_ps[rows[is_kind]].sum()),
+            _union_ps(events.start_ps[rows[is_kind]], events.duration_ps[rows[is_kind]]),
+            int(sizes[sizes >= 0].sum()) if (sizes >= 0).any() else -1,
+            int(is_pageable[is_kind].sum()),
         )
+        copies.append((copy_kinds[code], numbers))
     return copies
 
 
@@ -222,30 +194,14 @@ def _parse_copy(details: str) -> tuple[int, bool]:
     "size:112 dest:4 async:0"                                          recorders of 2020
     "kind_src:pageable kind_dst:device size:4096 dest:0 async:1"
     """
-    size, is_pageable = -1, False
-    for token in details.split():
-        key, _, value = token.partition(":")
-        if key == "size" and value.isascii() and value.isdigit() and len(value) <= 15:
-            size = int(value)
-        elif key in ("kind_src", "kind_dst"):
-            is_pageable |= value == "pageable"
-    return size, is_pageable
+    stated = dict(token.split(":", 1) for token in details.split() if ":" in token)
+    size = whole_number(stated.get("size", ""), 15)
+    ends = stated.get("kind_src"), stated.get("kind_dst")
+    return -1 if size is None else size, "pageable" in ends
 
 
 def merge_gpu_facts(parts: Sequence[GpuFacts]) -> GpuFacts:
     """The GPUs of all hosts, one host after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    before = np.cumsum([0, *(len(part.name) for part in parts)]).tolist()
-    columns: dict[str, Any] = {
-        name: joined(getattr(part, name) for part in parts)
-        for name in field_names(GpuFacts)
-        if name not in ("name", "copy_kind")
-    }
+    before = itertools.accumulate((len(part.name) for part in parts), initial=0)
     places = zip(parts, before, strict=False)
-    columns["copy_gpu"] = joined(part.copy_gpu + first for part, first in places)
-    return GpuFacts(
-        name=[name for part in parts for name in part.name],
-        copy_kind=[kind for part in parts for kind in part.copy_kind],
-        **columns,
-    )
+    return join_tables([replace(part, copy_gpu=part.copy_gpu + first) for part, first in places])

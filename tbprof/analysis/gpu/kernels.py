@@ -38,10 +38,10 @@ class KernelKey(NamedTuple):
     op: str
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
-    registers: int | None
-    shared_bytes: int | None
+    registers: int  # -1 if not recorded
+    shared_bytes: int  # -1 if not recorded
     is_eligible: bool
-    core_use: CoreUse
+    core_use: int
     copy: str
     is_amd: bool
     dtype: str
@@ -146,9 +146,6 @@ class _KernelRows:
 
         flops, bytes_, hbm_bytes = np.where(is_known, work, -1)
 
-        def integers(values: Iterable[int | None]) -> NDArray[np.int64]:
-            return np.array([-1 if value is None else value for value in values], np.int64)
-
         columns: list[Sequence[Any]] = [*zip(*keys, strict=True)] or [()] * len(KernelKey._fields)
         (
             kernel, op, block, grid, registers, shared_bytes, is_eligible, use, copy, of_amd,
@@ -159,8 +156,8 @@ class _KernelRows:
             [*op],
             np.array(block, np.int64).reshape(-1, 3),
             np.array(grid, np.int64).reshape(-1, 3),
-            integers(registers),
-            integers(shared_bytes),
+            np.array(registers, np.int64),
+            np.array(shared_bytes, np.int64),
             np.array(is_eligible, bool),
             np.array(use, np.int8),
             occupancy,
@@ -283,8 +280,8 @@ def _key(
         op.name,
         launch.block,
         launch.grid,
-        launch.registers,
-        launch.shared_bytes,
+        -1 if launch.registers is None else launch.registers,
+        -1 if launch.shared_bytes is None else launch.shared_bytes,
         could_use or (use_of_cores == CoreUse.YES and bool(op.name)),
         use_of_cores,
         copy,
@@ -349,20 +346,19 @@ def _has_rows_of(part: Kernels, other: Kernels) -> bool:
 
 def _keys(part: Kernels) -> Iterator[KernelKey]:
     """The key of each row."""
-    for row, kernel in enumerate(part.name):
-        registers, shared = int(part.registers[row]), int(part.shared_bytes[row])
-        yield KernelKey(
-            kernel,
-            part.op[row],
-            tuple(part.block[row].tolist()),
-            tuple(part.grid[row].tolist()),
-            None if registers < 0 else registers,
-            None if shared < 0 else shared,
-            bool(part.is_eligible[row]),
-            CoreUse(int(part.core_use[row])),
-            part.copy[row],
-            bool(part.is_amd[row]),
-            part.dtype[row],
-            bool(part.is_product[row]),
-            bool(part.is_computed[row]),
-        )
+    return map(
+        KernelKey,
+        part.name,
+        part.op,
+        map(tuple, part.block.tolist()),
+        map(tuple, part.grid.tolist()),
+        part.registers.tolist(),
+        part.shared_bytes.tolist(),
+        part.is_eligible.tolist(),
+        part.core_use.tolist(),
+        part.copy,
+        part.is_amd.tolist(),
+        part.dtype,
+        part.is_product.tolist(),
+        part.is_computed.tolist(),
+    )

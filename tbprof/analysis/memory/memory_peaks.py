@@ -22,7 +22,8 @@ from tbprof.analysis.memory.memory_events import (
 )
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import host_planes
-from tbprof.base.records import dataclass, field_names, replace
+from tbprof.base.records import dataclass, replace
+from tbprof.base.values import join_tables
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import StatColumn
 
@@ -49,27 +50,18 @@ class MemoryPeaks:
 
 def find_memory_peaks(space: Space, _programs: Programs) -> MemoryPeaks:
     """Return the peaks of all allocators of the host and its devices."""
-    parts = [_of_plane(plane) for plane in host_planes(space)]
-    return _joined(parts) if parts else _table([], [])
+    return join_tables([_table([], []), *map(_of_plane, host_planes(space))])
 
 
 def merge_memory_peaks(hosts: Sequence[str], parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
     """Return the allocators of all hosts in order, named "host: name" if there are several."""
     if len(parts) == 1:
         return parts[0]
-    return _joined(
+    return join_tables(
         [
             replace(part, name=[f"{host}: {name}" for name in part.name])
             for host, part in zip(hosts, parts, strict=True)
         ]
-    )
-
-
-def _joined(parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
-    names = [name for part in parts for name in part.name]
-    columns = field_names(MemoryPeaks)[1:]
-    return MemoryPeaks(
-        names, *(np.concatenate([getattr(part, column) for part in parts]) for column in columns)
     )
 
 

@@ -178,7 +178,6 @@ def test_hosts_are_one_behind_the_other():
     both = merge_gpu_facts([one, one])
     assert both.name == ["GPU:0", "GPU:0"]
     assert both.copy_gpu.tolist() == [0, 1]
-    assert merge_gpu_facts([one]) is one
 
 
 def test_a_trace_without_gpus_has_no_rows():
