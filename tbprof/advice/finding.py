@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypedDict
 
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
 from tbprof.advice.guides import NO_GUIDE, Guide
@@ -68,11 +68,34 @@ def as_memory_json(finding: Finding) -> dict[str, object]:
     }
 
 
-def graded(value: float, moderate: float, high: float = math.inf) -> tuple[Severity, float] | None:
-    """(severity, the threshold that was reached), None below both or if unknown."""
-    if math.isnan(value) or value < moderate:
+class Grade(TypedDict):
+    """What a finding says of a figure that has reached a threshold."""
+
+    severity: Severity
+    value: float
+    threshold: float
+
+
+def graded(
+    share: float,
+    low: float,
+    high: float = math.inf,
+    *,
+    value: float | None = None,
+    severities: tuple[Severity, Severity] = ("moderate", "high"),
+) -> Grade | None:
+    """The grade of a share, None if it is below both thresholds or unknown.
+
+    `value` is the figure of the finding if that is not the share.
+    """
+    if math.isnan(share) or share < low:
         return None
-    return ("high", high) if value >= high else ("moderate", moderate)
+    is_high = share >= high
+    return {
+        "severity": severities[is_high],
+        "value": share if value is None else value,
+        "threshold": high if is_high else low,
+    }
 
 
 def by_severity(advice: Sequence[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.finding import Severity, graded
+from tbprof.advice.finding import Grade, graded
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import IdleShare, longest_share
 from tbprof.analysis.vocabulary.phases import Phase
@@ -18,10 +18,12 @@ from tbprof.base.values import sum_of
 _SMALL = 5.0
 
 
-def graded_idle(share: float) -> tuple[Severity, float] | None:
-    """(severity, threshold reached) for a percentage of uncovered step time; None if too small."""
-    grade = graded(share, *OVERHEAD)
-    return ("low", OVERHEAD[0]) if grade is not None and share < _SMALL else grade
+def graded_idle(share: float, value: float | None = None) -> Grade | None:
+    """The grade of a percentage of uncovered step time, as `graded`."""
+    grade = graded(share, *OVERHEAD, value=value)
+    if grade is not None and share < _SMALL:
+        grade["severity"] = "low"
+    return grade
 
 
 def dominant_function(evidence: Evidence) -> IdleShare | None:

@@ -87,7 +87,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
         return
     yield Finding(
         id="near_capacity",
-        severity=grade[0],
+        severity=grade["severity"],
         title=full_title(facts.name, used),
         detail=f"{detail} If it needs slightly more, the program runs out of memory.",
         action=(
@@ -117,7 +117,7 @@ def _groups(facts: PeakFacts) -> Iterator[Finding]:
             break
         severity: Severity = "low"
         if pressure is not None:
-            severity = pressure[0] if rank == 0 or 100 * share >= GROUP[1] else "moderate"
+            severity = pressure["severity"] if rank == 0 or 100 * share >= GROUP[1] else "moderate"
         yield Finding(
             id=group.kind,
             severity=severity,
@@ -151,13 +151,13 @@ def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
     if np.isnan(facts.fragmentation) or not facts.used_percent >= IN_USE:
         return
     scattered = 100 * facts.fragmentation
-    grade = graded(scattered, *FRAGMENTED)
+    grade = graded(scattered, *FRAGMENTED, severities=("low", "moderate"))
     if grade is None or facts.free_bytes < 0:
         return
     lost = round(facts.free_bytes * facts.fragmentation)
     yield Finding(
         id="fragmentation",
-        severity="moderate" if grade[0] == "high" else "low",
+        severity=grade["severity"],
         title=f"{fragmented_title(facts.name, scattered)} at the peak",
         detail=largest_chunk(
             f"{size(facts.free_bytes)} of free memory", size(facts.free_bytes - lost)

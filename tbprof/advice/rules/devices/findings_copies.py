@@ -43,14 +43,12 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
         advice += _PLACE
     yield Finding(
         id="device_to_device",
-        severity=grade[0],
+        **grade,
         title=f"{percent(share)} of step time goes to copies within or between devices",
         detail=(
             "Copies from device memory to device memory that do not overlap with computation take "
             f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} per step.{where}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=advice,
         next_page=OPS.showing(operation="/memcpy|copy/"),
@@ -115,7 +113,7 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
     room = free_memory_sentence(evidence)
     yield Finding(
         id="host_transfers",
-        severity=grade[0],
+        **grade,
         title=(
             f"{percent(share)} of step time goes to "
             + (
@@ -129,8 +127,6 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} per "
             f"step.{_directions(ops) if ops is not None else ''}{room if copies else ''}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=_KEEP if copies or not exchanges else _EXCHANGE_LESS,
         next_page=trace if is_tpu else PROGRAMS,

@@ -38,10 +38,11 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         return
     count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
     gain = _gain_of_pauses(evidence, 100 * gaps / window)
-    # Without pauses, launches cost the GPU nothing, however short its kernels are.
+    if gain.own < _PAUSES:  # launches cost the GPU nothing, however short its kernels are
+        grade["severity"] = "low"
     yield Finding(
         id="small_kernels",
-        severity=grade[0] if gain.own >= _PAUSES else "low",
+        **grade,
         title=(
             f"Kernels under {SMALL_PS // 10**6} µs and the pauses before them take "
             f"{percent(share)} of GPU time"
@@ -52,8 +53,6 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
             f"to 20 µs, so short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} is "
             f"spent in pauses of up to {PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "XLA already compiles the program. Do more in each op: a larger batch, and fewer ops "
@@ -110,15 +109,13 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     sizes = "" if of_amd else " Keep sizes multiples of 8."
     yield Finding(
         id="no_mixed_precision",
-        severity=grade[0],
+        **grade,
         title=f"{percent(share)} of kernel time is in ops that could use {cores} but do not",
         detail=(
             "Their matrix products and convolutions run on ordinary "
             f"cores.{of_compute}{not_known} On {cores}, with 16-bit types, they may take half the "
             "time or less."
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=f"Use mixed precision if the model's accuracy allows it ({remedy}).{sizes}",
         next_page=KERNELS,

@@ -61,15 +61,13 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
         id="channels_last",
-        severity=grade[0],
+        **grade,
         title=f"Transposing images for convolutions takes {percent(share)} of kernel time",
         detail=(
             f"cuDNN transposed {int(kernels.occurrences[to_last].sum()):,} arrays to channels "
             f"last before its convolutions and {int(kernels.occurrences[to_first].sum()):,} "
             "back: the program passes them channels first."
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Keep images channels last throughout the model (data_format='channels_last', NHWC)."
@@ -91,14 +89,12 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of_work(share / 100 * evidence.share(*COMPUTE), *COMPUTE)
     yield Finding(
         id="bias_before_batch_norm",
-        severity=grade[0],
+        **grade,
         title=f"Biases that batch normalization cancels take {percent(share)} of kernel time",
         detail=(
             "Batch normalization directly follows these additions. It subtracts the mean, and "
             "with it the bias."
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action="Leave the bias out of layers before batch normalization (use_bias=False).",
         next_page=OPS,

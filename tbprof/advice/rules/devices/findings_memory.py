@@ -35,14 +35,12 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
     page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
         id="memory_near_capacity",
-        severity=grade[0],
+        **grade,
         title=full_title(memory.name[worst], float(used[worst])),
         detail=(
             f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: "
             "if it needs slightly more, the program runs out of memory."
         ),
-        value=float(used[worst]),
-        threshold=grade[1],
         action=(
             "Check which tensors are alive at the peak. Mixed precision halves activations, "
             f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) "
@@ -62,7 +60,7 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
     if not scattered.size or np.isnan(scattered).all():
         return
     worst = int(np.nanargmax(scattered))
-    grade = graded(float(scattered[worst]), *FRAGMENTED)
+    grade = graded(float(scattered[worst]), *FRAGMENTED, severities=("low", "moderate"))
     if grade is None:
         return
     free = int(memory.capacity_bytes[worst] - memory.peak_bytes[worst])
@@ -70,11 +68,9 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
     page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
         id="memory_fragmentation",
-        severity="moderate" if grade[0] == "high" else "low",
+        **grade,
         title=fragmented_title(memory.name[worst], float(scattered[worst])),
         detail=largest_chunk(f"{size(free)} of free memory at the peak", size(largest)),
-        value=float(scattered[worst]),
-        threshold=grade[1],
         action=f"{ALLOCATE_ALIKE}{_other_allocator(evidence, worst)}",
         evidence=page,
         guide=MEMORY_GUIDE,

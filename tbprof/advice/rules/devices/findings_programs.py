@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import HIGH, MODERATE
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import Finding, Severity, graded
+from tbprof.advice.finding import Finding, Grade, graded
 from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import (
     COMMAND_BUFFER_GUIDE,
@@ -137,10 +137,10 @@ def partial_tiles(evidence: Evidence) -> Iterator[Finding]:
 def memory_bound(evidence: Evidence) -> Iterator[Finding]:
     """Other instructions that wait for the device's memory."""
     share = _share(evidence, Cause.MEMORY)
-    if not share >= _WAITING:
-        return
     saved = _percent(evidence, Cause.MEMORY, evidence.losses.saved_ps)
-    severity: Severity = "moderate" if saved >= _NOTABLE else "low"
+    grade = graded(share, _WAITING)
+    if grade is not None and saved < _NOTABLE:
+        grade["severity"] = "low"
     halved = (
         " With half the bits per number in arrays of 32-bit floats and of 64-bit numbers, they "
         "would take {rest} of that time."
@@ -151,7 +151,7 @@ def memory_bound(evidence: Evidence) -> Iterator[Finding]:
         evidence,
         Cause.MEMORY,
         "memory_bound",
-        (severity, _WAITING),
+        grade,
         f"{percent(share)} of op time is spent waiting for the device's memory",
         "These instructions use at least half of the memory bandwidth, and a smaller part of the "
         f"device's peak compute rate: {{ops}}.{halved}",
@@ -165,14 +165,11 @@ def memory_bound(evidence: Evidence) -> Iterator[Finding]:
 def command_buffers(evidence: Evidence) -> Iterator[Finding]:
     """GPU time in CUDA graphs, which the trace does not attribute to instructions."""
     share = _share(evidence, Cause.COMMAND_BUFFER)
-    if not share >= _HIDDEN[0]:
-        return
-    severity: Severity = "moderate" if share >= _HIDDEN[1] else "low"
     yield from _finding(
         evidence,
         Cause.COMMAND_BUFFER,
         "command_buffers",
-        (severity, _HIDDEN[severity == "moderate"]),
+        graded(share, *_HIDDEN, severities=("low", "moderate")),
         f"{percent(share)} of GPU op time is hidden in command buffers (CUDA graphs)",
         "The trace does not show which instructions ran in them: {ops}. Categories, rates and "
         "other findings exclude that time.",
@@ -187,7 +184,7 @@ def _finding(
     evidence: Evidence,
     cause: Cause,
     id_: str,
-    grade: tuple[Severity, float] | None,
+    grade: Grade | None,
     title: str,
     detail: str,
     action: str,
@@ -208,13 +205,11 @@ def _finding(
     page = HLO_STATS.showing(cause=f"={CAUSE_NAMES[cause]}")
     yield Finding(
         id=id_,
-        severity=grade[0],
+        **grade,
         title=title,
         detail=detail.replace("{rest}", rest).replace("{ops}", _longest(evidence, cause)),
         action=action,
         guide=guide,
-        value=share,
-        threshold=grade[1],
         gain=gain if saved > 0 else UNKNOWN_GAIN,
         evidence=page,
         next_page=PROGRAMS,

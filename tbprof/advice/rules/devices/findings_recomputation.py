@@ -37,14 +37,12 @@ def recomputation(evidence: Evidence) -> Iterator[Finding]:
     is_asked_for = bool(by_program[longest].any())
     yield Finding(
         id="recomputation",
-        severity=grade[0],
+        **grade,
         title=f"{percent(share)} of device op time recomputes results that were not kept",
         detail=(
             f"{_reason(is_asked_for, bool(by_compiler[longest].any()))}: {grouped(ops)}. This "
             f"saves memory but costs time.{free_memory_sentence(evidence)}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=evidence.gain_of_work(share / 100 * evidence.share(*evidence.work)),
         action=_KEEP_MORE if is_asked_for else _USE_LESS,
         next_page=OPS,

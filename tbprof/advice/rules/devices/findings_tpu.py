@@ -216,11 +216,9 @@ def _finding(
     )
     yield Finding(
         id=name,
-        severity=grade[0],
+        **grade,
         title=title.replace("{share}", percent(share)),
         detail=detail.replace("{ops}", listed + more) + assumed,
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=action,
         next_page=OPS,

@@ -38,7 +38,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     waits = most is not None and is_in_callbacks(evidence, most)
     phases = (Phase.OTHER, Phase.HOST_COMPUTE) if waits else (Phase.HOST_COMPUTE, Phase.OTHER)
     gain = evidence.gain_of(share, *phases)
-    grade = graded(gain.own, *OVERHEAD)
+    grade = graded(gain.own, *OVERHEAD, value=share)
     if grade is None:
         return
     names = sorted({name for callback in evidence.callbacks for name in callback.name})
@@ -50,7 +50,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking("/_callback|debug_print|PyFunc/", worst)
     yield Finding(
         id="host_callbacks",
-        severity=grade[0],
+        **grade,
         title=(
             f"{'Functions call' if are_ops else 'The compiled program calls'} Python for "
             f"{percent(share)} of step time"
@@ -61,8 +61,6 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
             f"{', '.join(shortened(name, 60) for name in called[:3])}, until Python "
             f"returns{f' from {doers}' if doers else ''}.{covered_elsewhere(evidence, gain)}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=_ON_OPS if are_ops else _ON_INSTRUCTIONS,
         evidence=trace,
@@ -97,15 +95,13 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     above_all = f", mostly in {grouped(called)}"
     yield Finding(
         id="host_callbacks",
-        severity=grade[0],
+        **grade,
         title=(f"The compiled program waits for host callbacks for {percent(share)} of step time"),
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)}, the cores wait "
             f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for code that the host "
             f"runs for them{above_all if called else ''}."
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Remove pure_callback, io_callback and debug.print from the compiled function, return "

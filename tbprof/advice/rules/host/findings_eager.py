@@ -83,7 +83,7 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
     compiler = "jax.jit" if evidence.is_jax else "tf.function"
     yield Finding(
         id="eager_ops",
-        severity=grade[0],
+        **grade,
         title=f"{percent(share)} of step time goes to "
         + (
             f"small calls of {shortened(top[0], 60)}"
@@ -99,8 +99,6 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
             f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
             "passes between calls."
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Do more in each call: compile the code that makes these calls as one function "

@@ -112,11 +112,9 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
              for side, where in ((host, "host"), (device, "device")) if side > 0]  # fmt: skip
     yield Finding(
         id="eager_ops",
-        severity=grade[0],
+        **grade,
         title=f"{' and '.join(sides)} is spent in ops that run eagerly",
         detail=f"In eager execution, Python dispatches each op separately.{top_text}",
-        value=float(share),
-        threshold=grade[1],
         action=(
             "Put the whole step into one tf.function, so that the runtime can schedule it as a "
             "graph."
@@ -144,14 +142,12 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking(f"whole:{top[0]}")
     yield Finding(
         id="retracing",
-        severity=grade[0],
+        **grade,
         title=(
             f"{percent(share)} of the time in tf.functions goes to "
             f"{_describe_modes(frozenset().union(*(entry.modes for entry in costly.values())))}"
         ),
         detail=f"{costliest}{more}.",
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Pass tensors rather than Python numbers, keep shapes the same (pad, or declare an "
@@ -196,13 +192,13 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(spent, Phase.COMPILATION)
     if gain.own < COMPILING[0] <= spent:
         return  # other findings cover it
-    # Compilation outside of steps does not delay any of them.
-    severity = "low" if spent < COMPILING[0] else grade[0]
+    if spent < COMPILING[0]:  # outside of steps it does not delay any of them
+        grade["severity"] = "low"
     names_text = _listed(host.compile_name[:2])
     count = _times(host.compilations, "compilation")
     trace = TRACE.marking("category:compilation", _span(evidence, host))
-    measured = min(worst, 100.0)
-    title = f"Compilation was in progress for {percent(measured)} of the recorded time"
+    grade["value"] = min(worst, 100.0)
+    title = f"Compilation was in progress for {percent(grade['value'])} of the recorded time"
     action = (
         "Start recording after the program has warmed up. If it keeps compiling, its shapes may "
         "change from step to step: pad them, or use only a few sizes. Keep compiled programs in "
@@ -210,7 +206,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     )
     compiling, steps = compiling_steps(evidence)
     if compiling:
-        measured = spent
+        grade["value"] = spent
         title = f"{compiling} of {steps} steps compile: {percent(spent)} of step time"
         function = "jax.jit" if evidence.is_jax else "tf.function(jit_compile=True)"
         action = (
@@ -221,7 +217,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         )
     yield Finding(
         id="compilation",
-        severity=severity,
+        **grade,
         title=title,
         detail=(
             f"{count}, {milliseconds(host.compile_ps / 1e9)} in total, from "
@@ -229,8 +225,6 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(host.compile_last_ps / 1e9)} of the trace "
             f"({names_text}).{_compiled_functions(host)}{covered_elsewhere(evidence, gain)}"
         ),
-        value=measured,
-        threshold=grade[1],
         gain=gain,
         action=action,
         evidence=trace,
@@ -258,14 +252,12 @@ def tracing(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking("category:compilation", evidence.worst_step_in(Phase.COMPILATION))
     yield Finding(
         id="compilation",
-        severity=grade[0],
+        **grade,
         title=f"Tracing and compiling functions take {percent(share)} of step time",
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)}, they take "
             f"{milliseconds(share / 100 * evidence.step_ms)} during which no op computes."
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Create functions for jax.jit once, outside of the loop."
@@ -323,7 +315,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(share, *_TRANSFERS, *WORK)
     yield Finding(
         id="outside_compilation",
-        severity=grade[0],
+        **grade,
         title=(
             f"{percent(100 * time / device)} of device op time is spent exchanging data with ops "
             "on the host"
@@ -332,8 +324,6 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
             "The host runs parts of the program that the device cannot run, which takes "
             f"{int(ops.occurrences[outside].sum()):,} transfers."
         ),
-        value=100 * time / device,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Replace the ops that the device cannot run (prints, summaries, strings, py_function), "

@@ -42,7 +42,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         return
     part = 100 * share.ms / evidence.step_ms
     gain = evidence.gain_of(part, Phase.OTHER)
-    grade = graded_idle(gain.own)
+    grade = graded_idle(gain.own, part)
     if grade is None or gain.own < _HIDDEN * part:
         return
     is_python = share.kind != Activity.ANNOTATION
@@ -50,15 +50,13 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking(f"whole:{share.event}", evidence.worst_row(spent_ps))
     yield Finding(
         id="python_overhead" if is_python else "annotation_overhead",
-        severity=grade[0],
+        **grade,
         title=f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
         detail=(
             f"{_no_work(evidence)} covers that time: {percent(part)} of an average step of "
             f"{milliseconds(evidence.step_ms)}.{covered_elsewhere(evidence, gain)}"
             f"{_other_functions(evidence, share)}"
         ),
-        value=part,
-        threshold=grade[1],
         gain=gain,
         action=_advice(evidence, share),
         evidence=trace,

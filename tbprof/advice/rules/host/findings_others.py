@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule
-from tbprof.advice.finding import Finding, Severity
+from tbprof.advice.finding import Finding, Grade, graded
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import dominant_function, graded_idle
 from tbprof.advice.pages import TRACE
@@ -49,7 +49,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     listed = _listed(sums, rest)
     yield Finding(
         id="all_others",
-        severity=grade[0],
+        **grade,
         title=f"{start}; {_main_activity(most, sums[most] / total)}" if is_all else start,
         detail=(
             (
@@ -60,8 +60,6 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
             )
             + _not_recorded(evidence, sums)
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=_action(evidence, rest, most, sums[most]),
         evidence=trace,
@@ -69,11 +67,11 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
-    """The severity; at most moderate for calls of the runtime, which may wait for a processor."""
+def _graded(share: float, most: Activity) -> Grade | None:
+    """The grade; at most moderate for calls of the runtime, which may wait for a processor."""
     grade = graded_idle(share)
-    if grade is not None and grade[0] == "high" and most == Activity.RUNTIME:
-        return "moderate", OVERHEAD[0]
+    if grade is not None and grade["severity"] == "high" and most == Activity.RUNTIME:
+        return graded(share, OVERHEAD[0])
     return grade
 
 

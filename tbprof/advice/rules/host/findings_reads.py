@@ -61,7 +61,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     """Results that are read in each step before devices have more work."""
     share = hidden_share(evidence)
     gain = evidence.gain_of(share, Phase.OTHER)
-    grade = graded(gain.own, *OVERHEAD)
+    grade = graded(gain.own, *OVERHEAD, value=share)
     if grade is None:
         return
     reads, idle = _reads_and_idle(evidence)
@@ -77,7 +77,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     none = "no op computes" if evidence.platform == "CPU" else "no device works"
     yield Finding(
         id="blocking_read",
-        severity=grade[0],
+        **grade,
         title=f"Blocking reads of results cost up to {percent(share)} of step time",
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)}, the program spends "
@@ -86,8 +86,6 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
             "what the program does then needs no results; the trace does not show whether it does."
             f"{readers_in_words(evidence)}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=advice_on_checks(evidence)
         or (

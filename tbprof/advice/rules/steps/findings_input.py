@@ -32,16 +32,15 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
     """Steps that wait for their input, with the cause if the trace shows it."""
     share = evidence.share(Phase.INPUT)
     gain = evidence.gain_of(share, Phase.INPUT)
-    grade = graded(gain.own, *WAITING)
+    grade = graded(gain.own, *WAITING, value=share)
     if grade is None:
         return
-    severity, threshold = grade
     cause = evidence.input_cause
     waits = milliseconds(evidence.means.mean_ms(Phase.INPUT))
     step = milliseconds(evidence.step_ms)
     yield Finding(
         id="input_bound",
-        severity=severity,
+        **grade,
         title=_title(evidence, share),
         detail=(
             (
@@ -54,8 +53,6 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             + _copied(evidence)
             + covered_elsewhere(evidence, gain)
         ),
-        value=share,
-        threshold=threshold,
         gain=gain,
         action=(cause.action if cause is not None else _LOOK) + _in_few_copies(evidence),
         next_page=_next_page(cause),
@@ -147,14 +144,13 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     if gain.shared and _copied(evidence):
         return  # the finding on input covers these copies
     is_hidden = 2 * evidence.share(Phase.INPUT) < share
+    grade["severity"] = "moderate" if gain.own >= OVERHEAD[0] and not is_hidden else "low"
     rest = " Steps wait only briefly for that." if is_hidden else covered_elsewhere(evidence, gain)
     yield Finding(
         id="copies_to_device",
-        severity="moderate" if gain.own >= OVERHEAD[0] and not is_hidden else "low",
+        **grade,
         title=f"Copies from the host take {percent(share)} of GPU time",
         detail=f"{copies_in_words(gpus)}{rest}",
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Most of it already overlaps with computation. Send less: the types in which the data "

@@ -59,7 +59,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
     yield Finding(
         id="periodic_steps",
-        severity=grade[0],
+        **grade,
         title=(
             f"Every {ordinal(period.period)} step takes {milliseconds(period.excess_ps / 1e9)} "
             "longer"
@@ -71,8 +71,6 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of the total "
             f"time{_cause_clause(evidence, period.step, cause)}.{more}"
         ),
-        value=100 * ratio,
-        threshold=grade[1],
         gain=Gain(cost_ms, ratio),
         action=_action(evidence, period, cause),
         evidence=trace,

@@ -32,7 +32,7 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     """Steps that wait while results are copied to the host, or until the host has read them."""
     share = evidence.share(Phase.OUTPUT)
     gain = evidence.gain_of(share, Phase.OUTPUT)
-    grade = graded(gain.own, *WAITING)
+    grade = graded(gain.own, *WAITING, value=share)
     if grade is None:
         return
     is_cpu = evidence.platform == "CPU"
@@ -42,11 +42,9 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking("/^memcpyd(2|to)h/" if has_copies else "category:output", place)
     yield Finding(
         id="output_bound",
-        severity=grade[0],
+        **grade,
         title=f"{percent(share)} of step time goes to {title}",
         detail=detail,
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=_WRITE_LESS if is_cpu else advice_on_checks(evidence) or _read_advice(evidence),
         next_page=trace,
@@ -106,21 +104,19 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
     """Devices that wait until the host has launched the next kernel."""
     share = evidence.share(Phase.KERNEL_LAUNCH)
     gain = evidence.gain_of(share, Phase.KERNEL_LAUNCH)
-    grade = graded(gain.own, *OVERHEAD)
+    grade = graded(gain.own, *OVERHEAD, value=share)
     if grade is None:
         return
     trace = TRACE.marking("category:launch", evidence.worst_step_in(Phase.KERNEL_LAUNCH))
     yield Finding(
         id="kernel_launch",
-        severity=grade[0],
+        **grade,
         title=f"{percent(share)} of step time goes to launching kernels",
         detail=(
             "During that time, the devices were idle while the host launched work for them: "
             f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} per "
             f"step.{_graph_updates(evidence)}{covered_elsewhere(evidence, gain)}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=_launch_advice(evidence),
         evidence=trace,
@@ -187,7 +183,7 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     """
     share, unexplained = gap_shares(evidence)
     gain = evidence.gain_of(unexplained, Phase.OTHER)
-    grade = graded(gain.own, *OVERHEAD)
+    grade = graded(gain.own, *OVERHEAD, value=share)
     if grade is None or unexplained < share / 2:
         return
     # Where device work lags behind the host, steps do not begin with their markers.
@@ -204,7 +200,7 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     trace = TRACE.marking(f"whole:{name}" if name else "", place)
     yield Finding(
         id="gap_between_steps",
-        severity=grade[0],
+        **grade,
         title=(
             f"{percent(share)} of step time is idle time between the end of one step and the start "
             "of the next"
@@ -214,8 +210,6 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
             f"on average before the next step begins{after}; during that time, {nobody}. Fetching "
             f"input there counts as input only if the trace shows the wait.{rest}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Gaps this short are the cost of a Python loop and its markers. Do more in each step: "

@@ -48,15 +48,13 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
     yield Finding(
         id="collectives",
-        severity=grade[0],
+        **grade,
         title=title,
         detail=(
             "All-reduces and other collectives that do not overlap with computation take "
             f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} per step; "
             f"{waits}{_between_slices(evidence.tpu_ops)}"
         ),
-        value=remaining,
-        threshold=grade[1],
         gain=gain,
         action=_communicate_less(evidence, has_slices=slices),
         next_page=POD,
@@ -149,7 +147,7 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(min(share, waited), *_phases_of(lateness))
     yield Finding(
         id="straggler",
-        severity=grade[0],
+        **grade,
         title=f"{name} makes the others wait for {percent(share)} of step time",
         detail=(
             f"It takes {milliseconds(lateness.late_ps / 1e9)} longer per step "
@@ -157,8 +155,6 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
             f"steps) than {peer}, the median of its peers{lost_in}. Meanwhile, {peer} waits "
             f"{milliseconds(lateness.wait_ps / 1e9)} longer in collectives.{others}"
         ),
-        value=share,
-        threshold=grade[1],
         gain=gain,
         action=(
             "Give every device the same amount of work, and check what else runs on the host of "
