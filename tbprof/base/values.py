@@ -6,6 +6,7 @@ trace takes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
@@ -29,6 +30,12 @@ _ENTRIES = 6
 def sum_of(values: Iterable[float]) -> float:
     """The sum, the same on each Python: from 3.12 on `sum` compensates for rounding."""
     return reduce(add, values, 0.0)
+
+
+def mean_known(values: Iterable[float]) -> float:
+    """The mean of the known values, NaN without any."""
+    known_values = [value for value in values if math.isfinite(value)]
+    return sum_of(known_values) / len(known_values) if known_values else math.nan
 
 
 def as_counts(values: Sequence[int]) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage
+from tbprof.analysis.memory.memory_usage import allocator_rows
 from tbprof.base.records import dataclass
 
 _MOST_LEAKS = 3
@@ -112,7 +113,7 @@ def find_peak_facts(
 
 def _is_tensorflow(memory: Memory, allocator: int) -> bool:
     """Whether the events name ops and regions, which only TensorFlow's recorder does."""
-    rows = slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
+    rows = allocator_rows(memory, allocator)
     return bool((memory.op[rows] >= 0).any() or (memory.region[rows] >= 0).any())
 
 

@@ -111,9 +111,7 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
 
 
 def _largest_dtype(module: Module, row: int) -> str:
-    arrays = (row, *module.operand_rows(row))
-    shapes = [shape for array in arrays for shape in module.shapes.of(array).shapes]
-    return str(_largest_of(shapes))
+    return str(_largest_of((*module.shapes.of(row).shapes, *module.operand_shapes(row))))
 
 
 def _cost(costs: dict[int, ProgramCosts], module: Module, row: int) -> Cost | None:

@@ -15,10 +15,10 @@ from tbprof.analysis.grouping.causality import (
 from tbprof.analysis.grouping.context_links import CROWD, Ends, Links, join, link, merge_links
 from tbprof.analysis.grouping.tpu_groups import Core, read_cores
 from tbprof.analysis.host.host_events import kinds
-from tbprof.base import names
+from tbprof.analysis.vocabulary.lines import process_of
 from tbprof.base.records import dataclass
 from tbprof.base.values import joined, unique
-from tbprof.events.space import Events, Plane, Space
+from tbprof.events.space import Events, Space
 
 Threads = Sequence[tuple[Events, NDArray[np.int32]]]
 
@@ -83,7 +83,7 @@ def read_graph(space: Space, threads: Threads) -> Graph:
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     kind = [kinds(events, CAUSAL_KINDS) for events, _ in threads]
     # Cores do not state their process: it is that of the host.
-    process = _process(threads[0][0].plane) if threads else -1
+    process = process_of(threads[0][0].plane) if threads else -1
     cores = read_cores(space, int(offsets[-1]), process)
     total = int(offsets[-1]) + sum(core.start_ps.size for core in cores)
     return Graph(threads, kind, offsets, cores, total)
@@ -92,14 +92,9 @@ def read_graph(space: Space, threads: Threads) -> Graph:
 def read_causal_stats_of_hosts(graph: Graph) -> list[CausalStats]:
     """The causal stats of each host plane."""
     return [
-        read_causal_stats(events, kind, begin, _process(events.plane))
+        read_causal_stats(events, kind, begin, process_of(events.plane))
         for ((events, _), begin), kind in zip(graph.planes(), graph.kind, strict=True)
     ]
-
-
-def _process(plane: Plane) -> int:
-    value = plane.stats.get(names.PROCESS_ID, -1)
-    return value if isinstance(value, int) and abs(value) < 1 << 62 else -1
 
 
 def find_links(graph: Graph, stats: Sequence[CausalStats], loops: Loops) -> Links:

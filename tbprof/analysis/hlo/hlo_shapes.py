@@ -21,6 +21,7 @@ _WORDS = (
 )  # fmt: skip
 TUPLE = _WORDS.index("tuple")
 _MOST_DIMENSIONS = 64
+_MOST_TEXT = 400
 # `f32[5,<=1024,256]{2,1,0:T(8,128)(2,1)S(1)}`; the layout may be missing.
 _SHAPE = regex(
     r"(?<![A-Za-z0-9_.%])([a-z][a-z0-9]{1,15})\[([0-9,?<=\s-]{0,400})\](?:\{([^{}]{0,200})\})?"
@@ -193,6 +194,23 @@ def padding_of(shapes: Iterable[Shape]) -> Padding:
 def _padded_bytes(shape: Shape) -> int:
     """The bytes that an array occupies; cached, as programs have few shapes."""
     return -(-shape.padded_elements * shape.bits // 8)
+
+
+def shapes_text(shapes: Sequence[Shape]) -> str:
+    """Shapes with their layouts, as many as a table can show."""
+    out: list[str] = []
+    size = 0
+    for shape in shapes:
+        if size > _MOST_TEXT:
+            return ", ".join([*out, "…"])
+        out.append(_shape_text(shape))
+        size += len(out[-1])
+    return ", ".join(out)
+
+
+@functools.lru_cache(2**14)
+def _shape_text(shape: Shape) -> str:
+    return shape.text + shape.layout
 
 
 def largest_dtype(shapes: Sequence[Shape]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof._pb import message
+from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.instruction import Instruction, read_instruction
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
@@ -160,6 +161,13 @@ class Module:
         """The rows of an instruction's operands in order, without those that the file lacks."""
         rows: list[int] = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
         return [operand for operand in rows if operand >= 0] if -1 in rows else rows
+
+    def operand_shapes(self, row: int) -> tuple[Shape, ...]:
+        """The shapes of all arrays among an instruction's operands."""
+        shapes_of = self.shapes.of
+        return tuple(
+            [shape for operand in self.operand_rows(row) for shape in shapes_of(operand).shapes]
+        )
 
     def called_rows(self, row: int) -> list[int]:
         """The rows of the computations that an instruction calls."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import eager_calls, host_events, host_threads
-from tbprof.analysis.host.host_roles import role_without_device
+from tbprof.analysis.host.host_roles import is_jitted, role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.layers import unite_all
 from tbprof.analysis.spans.nesting import inherit, nest, outermost, self_times
@@ -153,11 +153,11 @@ def _calls(plane: Plane) -> int:
 def _compiling_functions(plane: Plane) -> dict[str, tuple[int, ...]]:
     """(calls in which a compiler ran,) by function of JAX."""
     families = name_families(plane)
-    is_jitted = families.classify(_is_jitted, np.bool_)
-    if not is_jitted.any():
+    is_compiled = families.classify(is_jitted, np.bool_)
+    if not is_compiled.any():
         return {}
     events, parent = host_threads(plane)
-    is_call = is_jitted[events.type]
+    is_call = is_compiled[events.type]
     around = inherit(parent, np.where(is_call, np.arange(is_call.size), -1))
     compilers = events.rows_of(families.classify(_is_compile, np.bool_))
     calls = unique(around[compilers])
@@ -167,10 +167,6 @@ def _compiling_functions(plane: Plane) -> dict[str, tuple[int, ...]]:
         texts[row].removeprefix(names.JITTED)[:-1]: (times,)
         for row, times in zip(type_.tolist(), count.tolist(), strict=True)
     }
-
-
-def _is_jitted(text: str) -> bool:
-    return text.startswith(names.JITTED)
 
 
 def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:

@@ -47,7 +47,7 @@ def allocator_rows(memory: Memory, allocator: int) -> slice:
     return slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
 
 
-def in_use(memory: Memory, rows: slice) -> NDArray[np.int64]:
+def in_use(memory: Memory, rows: slice | NDArray[np.int64]) -> NDArray[np.int64]:
     """Return [n] bytes of stack and heap after each of `rows`, -1 if neither is known."""
     stack, heap = memory.stack_bytes[rows], memory.heap_bytes[rows]
     total = np.maximum(stack, 0) + np.maximum(heap, 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.awaited import awaited_start
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import MOVING, PRODUCTS, move_of, opcodes_of
-from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
+from tbprof.analysis.hlo.hlo_shapes import largest_dtype, parse_shapes, shapes_text
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import fusion_kind, multiplies
 from tbprof.analysis.hlo.module import Computation, Module
@@ -42,8 +40,9 @@ _FUSIONS = {
     "kLoop": "loop fusion", "kInput": "input fusion", "kOutput": "output fusion",
     "kCustom": "custom fusion",
 }  # fmt: skip
+
+
 _MOST_TEXT = 400
-_SHAPES_CACHED = 2**12
 
 
 class InstructionFacts(NamedTuple):
@@ -161,11 +160,7 @@ class _ProgramReader:
     def _read(self, row: int) -> InstructionFacts:
         program, cost = self._program, self._costs.of_row(row)
         metadata, opcode = program.metadata_of(row), program.opcode(row)
-        shapes_of = program.shapes.of
-        results = shapes_of(row).shapes
-        operands = tuple(
-            [shape for operand in program.operand_rows(row) for shape in shapes_of(operand).shapes]
-        )
+        results, operands = program.shapes.of(row).shapes, program.operand_shapes(row)
         is_product = multiplies(program, row)
         product = product_in(program, row, self._costs) if is_product else MatrixProduct()
         is_entry = row in self._entry
@@ -267,23 +262,6 @@ def place_of(program: Module, metadata: Any) -> tuple[str, str]:
     else:
         source = texts[0].rpartition(" ")[2] if texts else ""
     return source, "\n".join(texts)
-
-
-def shapes_text(shapes: Sequence[Shape]) -> str:
-    """Shapes with their layouts, as many as a table can show."""
-    out: list[str] = []
-    size = 0
-    for shape in shapes:
-        if size > _MOST_TEXT:
-            return ", ".join([*out, "…"])
-        out.append(_shape_text(shape))
-        size += len(out[-1])
-    return ", ".join(out)
-
-
-@functools.lru_cache(_SHAPES_CACHED)
-def _shape_text(shape: Shape) -> str:
-    return shape.text + shape.layout
 
 
 def facts_of_text(text: str, category: str) -> InstructionFacts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,7 +23,7 @@ from tbprof.analysis.vocabulary.lines import gpu_planes, is_sparse_core, recorde
 from tbprof.base import names
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.base.values import sum_of
+from tbprof.base.values import mean_known
 from tbprof.events.space import Plane, Space, Value
 
 # Few traces have both GPUs and TPUs.
@@ -248,9 +247,7 @@ def _events_window(space: Space, programs: Programs) -> int:
 def _percentage(space: Space, stat: str) -> float:
     """The mean over the planes that have the stat; NaN if none has it."""
     values = [plane.stats[stat] for plane in space.planes if stat in plane.stats]
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    numbers = [value for value in numbers if math.isfinite(value)]
-    return sum_of(numbers) / len(numbers) if numbers else math.nan
+    return mean_known(float(value) for value in values if isinstance(value, int | float))
 
 
 def _integer(value: Value | None, default: int = 0) -> int:

@@ -13,7 +13,7 @@ from tbprof.analysis.hlo.hlo_roles import (
     move_of,
     opcodes_of,
 )
-from tbprof.analysis.hlo.hlo_shapes import Padding, Shape, padding_of, parse_shapes
+from tbprof.analysis.hlo.hlo_shapes import Padding, padding_of, parse_shapes, shapes_text
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames, find_tpu_kinds
@@ -41,7 +41,6 @@ _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "bitcast"}
 )
 _UNKNOWN = Padding(-1, -1, None, is_assumed=False)
-_MOST_TEXT = 400
 
 
 def read_ops(planes: Sequence[Plane], programs: Programs) -> list[TpuOpRow]:
@@ -110,15 +109,7 @@ class _OpReader:
         module = self._programs.module(program, "")
         row = module.index.find(name) if module is not None else -1
         if module is not None and row >= 0:
-            shapes_of = module.shapes.of
-            results = shapes_of(row).shapes
-            operands = tuple(
-                [
-                    shape
-                    for operand in module.operand_rows(row)
-                    for shape in shapes_of(operand).shapes
-                ]
-            )
+            results, operands = module.shapes.of(row).shapes, module.operand_shapes(row)
             opcode, opcodes = module.opcode(row), opcodes_of(module, row)
             reduction = self._role(program, module, row)
         else:
@@ -148,8 +139,8 @@ class _OpReader:
             category,
             opcode,
             largest.dtype if largest is not None else "",
-            _text(results),
-            _text(operands),
+            shapes_text(results),
+            shapes_text(operands),
             _explain(padding, roles),
             sum(shape.elements for shape in results) if is_known else -1,
             sum(shape.padded_elements for shape in results) if is_known else -1,
@@ -177,21 +168,6 @@ def _random(op: OpName, opcodes: frozenset[str]) -> Random:
     if kind == Random.NONE and opcodes & {"rng", "rng-bit-generator"}:
         return Random.FAST
     return kind
-
-
-def _text(shapes: Sequence[Shape]) -> str:
-    """Shapes with their layouts, as many as a table can show."""
-    out: list[str] = []
-    for shape in shapes:
-        if sum(map(len, out)) > _MOST_TEXT:
-            return ", ".join([*out, "…"])
-        out.append(_written(shape))
-    return ", ".join(out)
-
-
-@functools.lru_cache(maxsize=16384)
-def _written(shape: Shape) -> str:
-    return shape.text + shape.layout
 
 
 def _explain(padding: Padding, roles: Callable[[], dict[tuple[int, ...], dict[int, str]]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,17 +69,18 @@ class TpuOps:
     @property
     def is_host_copy(self) -> NDArray[np.bool_]:
         """[n] whether an op copies between the core's memory and host memory, or waits for that."""
-        texts = zip(self.opcode, self.result, self.operands, strict=True)
-        return np.array(
-            [is_host_copy(opcode, result + operands) for opcode, result, operands in texts], bool
-        )
+        return self._passes(is_host_copy)
 
     @property
     def is_vmem_copy(self) -> NDArray[np.bool_]:
         """[n] whether an op copies between the core's vector memory and HBM, or waits for that."""
+        return self._passes(is_vmem_copy)
+
+    def _passes(self, test: Callable[[str, str], bool]) -> NDArray[np.bool_]:
+        """[n] whether an op's opcode and shapes pass a test."""
         texts = zip(self.opcode, self.result, self.operands, strict=True)
         return np.array(
-            [is_vmem_copy(opcode, result + operands) for opcode, result, operands in texts], bool
+            [test(opcode, result + operands) for opcode, result, operands in texts], bool
         )
 
     @property

@@ -19,6 +19,12 @@ def host_planes(space: Space) -> list[Plane]:
     ]
 
 
+def process_of(plane: Plane) -> int:
+    """The process of a host plane, -1 if unknown."""
+    value = plane.stats.get(names.PROCESS_ID, -1)
+    return value if isinstance(value, int) and abs(value) < 1 << 62 else -1
+
+
 def gpu_planes(space: Space) -> list[Plane]:
     """The planes of GPUs."""
     return [plane for plane in space.planes if plane.name.startswith(names.GPU_PREFIX)]

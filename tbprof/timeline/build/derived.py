@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, is_derived, tpu_planes
+from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
 from tbprof.base import names
-from tbprof.events.space import Plane, Space
+from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.timeline.build.derived_ops import DerivedTrack, derive_ops
-from tbprof.timeline.build.tracks import KIND_ORDER, line_kind
+from tbprof.timeline.build.tracks import KIND_ORDER, line_kinds
 from tbprof.timeline.model.category_names import Category
 from tbprof.timeline.model.initial_window import median_step
 from tbprof.timeline.model.sections import section_of, section_order
@@ -43,7 +43,7 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> UnlaidTracks
     for row in section_order(space):
         plane = space.planes[row]
         is_own = steps.worker == worker_of.get(row, -1)
-        has = _kinds(plane)
+        has = line_kinds(plane)
         derived_tracks: list[DerivedTrack] = []
         if is_own.any() and not ("steps" in has and steps.source == "steps_line"):
             derived_tracks.append(
@@ -84,17 +84,6 @@ def _worker_planes(space: Space, steps: Steps) -> dict[int, int]:
         if plane_name in rows:
             plane_of[rows[plane_name]] = worker
     return plane_of
-
-
-def _kinds(plane: Plane) -> set[str]:
-    """The kinds of line that a plane has."""
-    section = section_of(plane)
-    texts = plane.strings.take(plane.lines.name.tolist())
-    added = is_derived(plane.lines).tolist()
-    return {
-        line_kind(text, section, is_derived=is_added)
-        for text, is_added in zip(texts, added, strict=True)
-    }
 
 
 def _step_track(

@@ -140,6 +140,17 @@ def _read_lines(pieces: Sequence[Piece], section: Section) -> _PlaneLines:
     return all_lines
 
 
+def line_kinds(plane: Plane) -> list[str]:
+    """[lines] the kind of each line of a plane."""
+    section = section_of(plane)
+    texts = plane.strings.take(plane.lines.name.tolist())
+    derived = is_derived(plane.lines).tolist()
+    return [
+        line_kind(text, section, is_derived=is_added)
+        for text, is_added in zip(texts, derived, strict=True)
+    ]
+
+
 def line_kind(name: str, section: Section, *, is_derived: bool) -> str:
     """The kind of a line's track, by its name; `is_derived` as in `lines`."""
     if section.kind == "host":

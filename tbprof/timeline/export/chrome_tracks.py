@@ -13,14 +13,13 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.vocabulary.lines import is_derived
 from tbprof.base import names
 from tbprof.base.natural_order import natural_order
 from tbprof.base.records import dataclass
 from tbprof.events.space import Lines, Plane
 from tbprof.kernels.export.event_json import Tracks
 from tbprof.timeline.build.lanes import MOST_LANES
-from tbprof.timeline.build.tracks import KIND_ORDER, line_kind
+from tbprof.timeline.build.tracks import KIND_ORDER, line_kinds
 from tbprof.timeline.export.json_text import joined, json_string
 from tbprof.timeline.model.sections import section_of
 from tbprof.timeline.model.store import Track
@@ -168,15 +167,9 @@ def line_labels(plane: Plane, lines: Lines) -> list[str]:
 
 def _ranks(plane: Plane) -> dict[int, int]:
     """The position of each line: steps, programs, ops and scopes before streams and the rest."""
-    section = section_of(plane)
     texts = plane.strings.take(plane.lines.name.tolist())
-    derived = is_derived(plane.lines).tolist()
-    kinds = [
-        line_kind(text, section, is_derived=is_added)
-        for text, is_added in zip(texts, derived, strict=True)
-    ]
     keys = [
         (KIND_ORDER.index(kind), natural_order(text.lower()), row)
-        for row, (kind, text) in enumerate(zip(kinds, texts, strict=True))
+        for row, (kind, text) in enumerate(zip(line_kinds(plane), texts, strict=True))
     ]
     return {row: rank * _PER_KIND + index for index, (rank, _, row) in enumerate(sorted(keys))}

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.tpu_groups import core_number
-from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.lines import host_planes, process_of
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import join_tables
 from tbprof.events.space import Plane
 from tbprof.events.stats import StatColumn
 from tbprof.timeline.model.open_timeline import OpenTimeline
@@ -99,6 +100,12 @@ class FlowKeys:
     side: NDArray[np.uint8]
 
 
+_NO_KEYS = FlowKeys(
+    np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.uint32),
+    np.empty(0, np.uint8),
+)  # fmt: skip
+
+
 def flow_index(open_timeline: OpenTimeline) -> FlowIndex:
     """The index of a timeline, made on first use: one pass over the events' stats.
 
@@ -115,7 +122,7 @@ def keys_of(open_timeline: OpenTimeline, event: int) -> FlowKeys:
     source = open_timeline.timeline.source[event : event + 1]
     planes = open_timeline.space.planes if track.plane >= 0 else ()
     if not 0 <= track.plane < len(planes) or source[0] < 0:
-        return _joined([])
+        return _NO_KEYS
     plane = planes[track.plane]
     return _read(
         open_timeline, plane, np.array([event], np.uint32), source, _process(open_timeline, plane)
@@ -130,7 +137,7 @@ def _index(open_timeline: OpenTimeline) -> FlowIndex:
             for ids, rows in events.pieces(1 << 18):
                 source = open_timeline.timeline.source[rows]
                 pieces.append(_read(open_timeline, events.plane, ids, source, process))
-    keys = _joined(pieces)
+    keys = join_tables([_NO_KEYS, *pieces])
     parts = [_ordered(keys, link) for link in Link]
     first = np.append(0, np.cumsum([rows.size for rows in parts])).astype(np.int64)
     order = np.concatenate(parts)
@@ -158,22 +165,11 @@ def _ordered(keys: FlowKeys, link: int) -> NDArray[np.int64]:
     return rows[np.argsort(keys.key[rows], kind="stable")]
 
 
-def _joined(pieces: list[FlowKeys]) -> FlowKeys:
-    return FlowKeys(
-        np.concatenate([np.empty(0, np.uint8), *(keys.link for keys in pieces)]),
-        np.concatenate([np.empty(0, np.int64), *(keys.key for keys in pieces)]),
-        np.concatenate([np.empty(0, np.int32), *(keys.extra for keys in pieces)]),
-        np.concatenate([np.empty(0, np.uint32), *(keys.event for keys in pieces)]),
-        np.concatenate([np.empty(0, np.uint8), *(keys.side for keys in pieces)]),
-    )
-
-
 def _process(open_timeline: OpenTimeline, plane: Plane) -> int:
     """The process of a plane; cores do not state theirs: that of the host itself."""
     if names.PROCESS_ID not in plane.stats:
         plane = next(iter(host_planes(open_timeline.space)), plane)
-    value = plane.stats.get(names.PROCESS_ID, -1)
-    return value if isinstance(value, int) and abs(value) < 1 << 62 else -1
+    return process_of(plane)
 
 
 def _read(
@@ -186,7 +182,8 @@ def _read(
     """The keys of some events of a plane."""
     known = plane.stat_names
     stats = plane.event_stats(source, [name for name in _STATS if name in known])
-    return _joined([
+    return join_tables([
+        _NO_KEYS,
         *_correlations(stats, ids, is_device=plane.name.startswith(_DEVICE_PREFIX)),
         *_contexts(stats, ids, process),
         *_flows(stats, ids),

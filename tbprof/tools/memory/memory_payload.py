@@ -16,7 +16,7 @@ from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage, find_leaks, use_by_step
 from tbprof.analysis.memory.memory_samples import sample_events
-from tbprof.analysis.memory.memory_usage import allocator_rows, event_at
+from tbprof.analysis.memory.memory_usage import allocator_rows, event_at, in_use
 from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.base.values import unique
 from tbprof.tools.memory.memory_choice import chosen, instant, wanted_event
@@ -148,15 +148,7 @@ def _preview(allocator: Allocator) -> dict[str, object]:
     rows = allocator_rows(memory, allocator.row)
     first, last = int(memory.time_ps[rows.start]), int(memory.time_ps[rows.stop - 1])
     events = sample_events(memory, allocator.row, first, last, _PREVIEW_POINTS)
-    return {"time_ps": memory.time_ps[events], "bytes": in_use_after(memory, events)}
-
-
-def in_use_after(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] stack and heap after events, -1 if neither is known."""
-    stack, heap = memory.stack_bytes[events], memory.heap_bytes[events]
-    total = np.maximum(stack, 0) + np.maximum(heap, 0)
-    total[(stack < 0) & (heap < 0)] = -1
-    return total
+    return {"time_ps": memory.time_ps[events], "bytes": in_use(memory, events)}
 
 
 def _timeline(

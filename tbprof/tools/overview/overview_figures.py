@@ -18,9 +18,9 @@ from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.op_names import DATASET
 from tbprof.analysis.vocabulary.phases import COMPUTE, WORK, Phase
 from tbprof.base.records import dataclass
-from tbprof.base.values import median, sum_of
+from tbprof.base.values import mean_known, median, sum_of
 from tbprof.tools.model.datatable import Table, number, text
-from tbprof.tools.overview.overview_ops import duty_cycle_percent, mean_known
+from tbprof.tools.overview.overview_ops import duty_cycle_percent
 from tbprof.tools.overview.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "no steps were found in the trace"

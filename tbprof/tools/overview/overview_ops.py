@@ -15,7 +15,7 @@ from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.vocabulary.op_families import family_name, stems
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.base.values import ratio, sum_of
+from tbprof.base.values import mean_known, ratio
 from tbprof.tools.model.datatable import PERCENT, Column, Table, boolean, number, text
 from tbprof.tools.overview.rates import device_rates
 
@@ -158,12 +158,6 @@ def _common(evidence: Evidence) -> dict[str, str]:
         "hbm_utilization_percent": percent_text(mean_known(
             [environment.hbm_pct for environment in evidence.environments])),
     }  # fmt: skip
-
-
-def mean_known(values: list[float]) -> float:
-    """The mean of the known values, NaN without any."""
-    known = [value for value in values if math.isfinite(value)]
-    return sum_of(known) / len(known) if known else math.nan
 
 
 def _of_platform(evidence: Evidence) -> dict[str, str]:
