@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 _K = TypeVar("_K", bound=Hashable)
 _V = TypeVar("_V")
 
@@ -74,6 +76,29 @@ class OnceCache:
         """Drops all values; users that hold one keep it."""
         with self._lock:
             self._entries = {}
+
+
+class _HasCache(Protocol):
+    @property
+    def cache(self) -> OnceCache: ...
+
+
+_Owner = TypeVar("_Owner", bound=_HasCache)
+
+
+def computed_once(
+    function: Callable[Concatenate[_Owner, _P], _T],
+) -> Callable[Concatenate[_Owner, _P], _T]:
+    """The function, which computes one value per first argument, kept in the `cache` of that.
+
+    Other arguments do not change the value.
+    """
+
+    @functools.wraps(function)
+    def once(owner: _Owner, /, *arguments: _P.args, **options: _P.kwargs) -> _T:
+        return owner.cache.get_or_compute(function, lambda: function(owner, *arguments, **options))
+
+    return once
 
 
 class LatestCache(Generic[_K, _V]):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.lazy import regex
 from tbprof.events.space import Events, Plane, Space
 
@@ -52,13 +51,14 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
     if rows.size and names.CORRELATION_ID in plane.stat_names:
         key = events.stats([names.CORRELATION_ID], rows)[names.CORRELATION_ID].integers(-1)
         for host in host_planes(space):
-            called, kind = host.cache.get_or_compute("copy calls", functools.partial(_calls, host))
+            called, kind = _calls(host)
             if called.size:
                 index = np.minimum(np.searchsorted(called, key), called.size - 1)
                 out[rows] = np.where(called[index] == key, kind[index], out[rows])
     return out
 
 
+@computed_once
 def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(correlation ids in order, codes of KINDS) of the runtime's calls that copy."""
     of_type = name_families(plane).classify(_called, np.int64)

@@ -23,6 +23,7 @@ from tbprof.analysis.vocabulary.op_names import (
     parse_provenance,
 )
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.columns import empty_column
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
@@ -92,12 +93,9 @@ class GpuKinds:
     window_ps: int
 
 
+@computed_once
 def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
     """The kinds of the plane's events, computed once for ops, kernels and phases."""
-    return plane.cache.get_or_compute("gpu kinds", lambda: _find(plane, programs))
-
-
-def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane), _marks(plane))
     copies = find_driver_copies(programs.space, plane, events)
     in_graphs = find_graph_instructions(plane, events, programs)

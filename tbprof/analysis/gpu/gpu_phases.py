@@ -18,6 +18,7 @@ from tbprof.analysis.hlo.precision import kernel_precision
 from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_collective_op
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.lazy import regex
 from tbprof.base.records import NamedTuple
 from tbprof.events.space import Events, Plane
@@ -67,6 +68,7 @@ def gpu_work_phases(
     return phase, np.array(is_kernel, bool)[kinds.code]
 
 
+@computed_once
 def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     """[kinds] the phase of each kind of GPU event, -1 if not work; computed once.
 
@@ -76,10 +78,6 @@ def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np
     an instruction from or to an array in host memory are HOST_TRANSFER. A memset is work without an
     element type (COMPUTE_UNKNOWN).
     """
-    return plane.cache.get_or_compute("kind phases", lambda: _kind_phases(plane, kinds, programs))
-
-
-def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     compute_capability = _capability(plane)
     named = _names(plane, kinds)
     out: NDArray[np.int8] = _work_phases(plane, kinds, programs).copy()
@@ -100,15 +98,9 @@ def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[n
     return out
 
 
+@computed_once
 def _work_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     """[kinds] the phase of each kind, where compute has an unknown precision; computed once."""
-    found: NDArray[np.int8] = plane.cache.get_or_compute(
-        "work phases", lambda: _find_work(plane, kinds, programs)
-    )
-    return found
-
-
-def _find_work(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     out: list[int] = []
     for kind, name in enumerate(_names(plane, kinds)):
         instruction = kinds.instruction[kind]
@@ -127,12 +119,10 @@ def _find_work(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.
     return _of_programs(phase, _is_offload(plane, kinds, programs))
 
 
-def _names(plane: Plane, kinds: GpuKinds) -> list[_Named]:
+@computed_once
+def _names(_plane: Plane, kinds: GpuKinds) -> list[_Named]:
     """[kinds] the classifications of the kinds by their names; computed once."""
-    found: list[_Named] = plane.cache.get_or_compute(
-        "named kinds", lambda: list(map(_named, kinds.copy, kinds.event_name))
-    )
-    return found
+    return list(map(_named, kinds.copy, kinds.event_name))
 
 
 def _is_offload(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:

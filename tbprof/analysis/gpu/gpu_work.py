@@ -12,6 +12,7 @@ from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.op_names import CONTROL
+from tbprof.base.caches import computed_once
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import as_counts
@@ -61,13 +62,10 @@ class GpuWork:
         return tuple(np.where(is_valid, count, -1) for count, is_valid in counts)
 
 
+@computed_once
 def find_gpu_work(plane: Plane, programs: Programs) -> GpuWork:
     """The work of the kinds of one plane. Source: XLA's programs in the trace."""
     kinds = find_gpu_kinds(plane, programs)
-    return plane.cache.get_or_compute(("gpu work",), lambda: _find(kinds, programs))
-
-
-def _find(kinds: GpuKinds, programs: Programs) -> GpuWork:
     flops, moved = kinds.flops.tolist(), kinds.bytes_accessed.tolist()
     in_main = list(moved)
     dtype = [""] * len(flops)

@@ -12,6 +12,7 @@ from tbprof.analysis.spans.nesting import nest
 from tbprof.analysis.vocabulary.lines import recorded_lines
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.records import dataclass
 from tbprof.events.marks import MarkNames
 from tbprof.events.space import Events, Plane
@@ -105,15 +106,13 @@ def _marks(plane: Plane) -> MarkNames:
     return MarkNames(number, tuple(own_names.intersection(_FLAGS)), tuple(rare))
 
 
+@computed_once
 def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int32]]:
     """(the events of the recorded lines, the parent [n] of each, -1 for none), found once.
 
     Asynchronous events (`_a`) neither enclose others nor are enclosed.
     """
-    return plane.cache.get_or_compute("host threads", lambda: _nested(host_events(plane)))
-
-
-def _nested(events: Events) -> tuple[Events, NDArray[np.int32]]:
+    events = host_events(plane)
     rows = async_rows(events)
     if not rows.size:
         parent = nest(events.first_event, events.start_ps, events.duration_ps)
@@ -174,15 +173,13 @@ def executed_functions(
     """
     out = np.full(executions.size, -1, np.int64)
     if functions.size and executions.size:
-        plane = events.plane
-        known, code, groups = plane.cache.get_or_compute(
-            "execution ids", lambda: _number_executions(plane)
-        )
+        known, code, groups = _number_executions(events.plane)
         first = np.full(groups, -1, np.int64)
         match_groups(known, code, events.source, functions, executions, first, out)
     return out
 
 
+@computed_once
 def _number_executions(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
     """(source of functions and executions, ascending; the number of its `id` or -1; numbers)."""
     executions = execution_stats(plane)
@@ -193,28 +190,22 @@ def _number_executions(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int3
     return source[order], code, first.size
 
 
+@computed_once
 def execution_stats(plane: Plane) -> ExecutionStats:
     """The stats of functions and executions, read once: they are few, and all over the file."""
-    return plane.cache.get_or_compute("execution stats", lambda: _read_execution_stats(plane))
-
-
-def _read_execution_stats(plane: Plane) -> ExecutionStats:
     events = host_events(plane, is_kept=False)
     rows = events.rows_of(name_families(plane).classify(_has_execution_id, np.bool_))
     stats = events.stats([names.EXECUTION_ID, names.ITERATION], rows)
     return ExecutionStats(rows, stats[names.EXECUTION_ID], stats[names.ITERATION])
 
 
+@computed_once
 def eager_calls(plane: Plane) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     """(whether it ran a single op rather than a function, the text of the op) of eager calls.
 
     One row per `EagerExecute` event, in the order of the host's events; -1 if no op is stated. Read
     once.
     """
-    return plane.cache.get_or_compute("eager calls", lambda: _read_eager_calls(plane))
-
-
-def _read_eager_calls(plane: Plane) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
     events = host_events(plane, is_kept=False)
     rows = events.rows_of(name_families(plane).classify(names.EAGER_EXECUTE.__eq__, np.bool_))
     stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)

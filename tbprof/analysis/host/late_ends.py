@@ -15,6 +15,7 @@ from tbprof.analysis.spans.layers import Spans
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.records import dataclass
 from tbprof.base.values import take_rows, union
 from tbprof.events.space import Events, Plane
@@ -57,6 +58,7 @@ class LateEnds:
 NO_LATE_ENDS = LateEnds(_NOTHING, np.zeros(0, np.int32), _NOTHING, _NOTHING, _NOTHING)
 
 
+@computed_once
 def find_late_ends(plane: Plane) -> LateEnds:
     """The late ends of a host's events, found once.
 
@@ -67,10 +69,6 @@ def find_late_ends(plane: Plane) -> LateEnds:
         main |dot...tanh...........
         pool |......(dot)add.e.....    e: "end: dot"; dot goes on until add begins
     """
-    return plane.cache.get_or_compute("late ends", lambda: _find(plane))
-
-
-def _find(plane: Plane) -> LateEnds:
     if not name_families(plane).classify(_is_end, np.bool_).any():
         return NO_LATE_ENDS
     events = host_events(plane, is_kept=False)

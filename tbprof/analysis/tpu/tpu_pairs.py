@@ -11,6 +11,7 @@ from tbprof.analysis.hlo.awaited import awaited_in, awaited_start
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.tpu.tpu_kinds import OP_LINES, find_tpu_kinds, instruction_name
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.records import NamedTuple
 from tbprof.events.space import Plane
 
@@ -25,32 +26,31 @@ class Pair(NamedTuple):
     span_ps: int
 
 
+@computed_once
 def find_pairs(plane: Plane, programs: Programs) -> list[Pair]:
     """The pairs of a core that ran, of the kinds on `OP_LINES`.
 
     The text of an end names its start. Programs are used if there is no text, or if there are
     updates between the two.
     """
-    return plane.cache.get_or_compute(("tpu pairs",), lambda: list(_pairs(plane, programs)))
-
-
-def _pairs(plane: Plane, programs: Programs) -> Iterator[Pair]:
     types = find_tpu_kinds(plane, *OP_LINES).type.tolist()
     program = plane.types.stats([names.PROGRAM_ID])[names.PROGRAM_ID].integers(-1)
     awaited = dict(_awaited(plane, types, program.tolist(), programs))
     if not awaited:
-        return
+        return []
     number = {
         (int(program[row]), instruction_name(plane, row)): kind
         for kind, row in enumerate(types)
         if row >= 0
     }
     spans = _PairSpans(plane)
+    pairs: list[Pair] = []
     for end, name in awaited.items():
         start = number.get((int(program[types[end]]), name))
         span_ps = spans.between(types[start], types[end]) if start is not None else None
         if start is not None and span_ps is not None:
-            yield Pair(start, end, span_ps)
+            pairs.append(Pair(start, end, span_ps))
+    return pairs
 
 
 def _awaited(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import orjson
 
 from tbprof.base.errors import TbprofError
@@ -78,23 +77,10 @@ def _within_budget(engine: Engine, files: Sequence[TraceFile]) -> list[TraceFile
 def _names_with(open_timeline: OpenTimeline, words: Sequence[str]) -> dict[str, int]:
     """The number of events of each name that has all the words."""
     names = open_timeline.names.text
-    counts = open_timeline.cache.get_or_compute(
-        "events by name", lambda: _count_names(open_timeline)
-    )
+    counts = open_timeline.name_counts.tolist()
     folded = open_timeline.cache.get_or_compute("folded names", lambda: [*map(str.casefold, names)])
     return {
         shorten(names[number]): counts[number]
         for number, name in enumerate(folded)
         if counts[number] and all(word in name for word in words)
     }
-
-
-def _count_names(open_timeline: OpenTimeline) -> list[int]:
-    # By type first: the columns of events are long, and mapped.
-    of_type = open_timeline.names.of_type
-    by_type = np.bincount(open_timeline.timeline.type + 1, minlength=of_type.size)
-    named = of_type[:-1]
-    counts: list[int] = (
-        np.bincount(named, by_type[1:], len(open_timeline.names.text)).astype(np.int64).tolist()
-    )
-    return counts

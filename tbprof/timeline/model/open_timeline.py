@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.caches import LatestCache, OnceCache
+from tbprof.base.caches import LatestCache, OnceCache, computed_once
 from tbprof.base.errors import EventNotFound
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
@@ -97,14 +97,27 @@ class OpenTimeline:
         return programs
 
     @property
+    @computed_once
     def columns(self) -> TimelineColumns:
         """The event columns."""
-        return self.cache.get_or_compute("columns", lambda: _columns(self.timeline))
+        return _columns(self.timeline)
 
     @property
+    @computed_once
     def names(self) -> TimelineNames:
         """The different names."""
-        return self.cache.get_or_compute("names", lambda: _names(self.timeline))
+        rows: dict[str, int] = {}
+        of_type = [rows.setdefault(name, len(rows)) for name in self.timeline.types.name]
+        return TimelineNames(list(rows), read_only(np.array([*of_type, -1], np.int32)))
+
+    @property
+    @computed_once
+    def name_counts(self) -> NDArray[np.int64]:
+        """[names] how many events have each of the different names."""
+        # By type first: the columns of events are long, and mapped.
+        of_type = self.names.of_type
+        by_type = np.bincount(self.timeline.type + 1, minlength=of_type.size)
+        return np.bincount(of_type[:-1], by_type[1:], len(self.names.text)).astype(np.int64)
 
     def row(self, event: int) -> int:
         """The row that an event lies on; raises EventNotFound if there is no such event."""
@@ -171,12 +184,6 @@ def _columns(timeline: Timeline) -> TimelineColumns:
         read_only(first_row),
         read_only(crowded),
     )
-
-
-def _names(timeline: Timeline) -> TimelineNames:
-    rows: dict[str, int] = {}
-    of_type = [rows.setdefault(name, len(rows)) for name in timeline.types.name]
-    return TimelineNames(list(rows), read_only(np.array([*of_type, -1], np.int32)))
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

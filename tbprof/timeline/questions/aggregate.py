@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.caches import computed_once
 from tbprof.base.errors import BadRequest
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
@@ -119,12 +120,9 @@ def _groups(open_timeline: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> E
     return groups_by_name(open_timeline)
 
 
+@computed_once
 def groups_by_name(open_timeline: OpenTimeline) -> EventGroups:
     """A group for each name and category; the last for events without a type."""
-    return open_timeline.cache.get_or_compute("groups by name", lambda: _find_groups(open_timeline))
-
-
-def _find_groups(open_timeline: OpenTimeline) -> EventGroups:
     categories = [name for name, _ in CATEGORIES]
     types = open_timeline.timeline.types
     rows: dict[tuple[str, int], int] = {}

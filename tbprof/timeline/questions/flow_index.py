@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.grouping.tpu_groups import core_number
 from tbprof.analysis.vocabulary.lines import host_planes, process_of
 from tbprof.base import names
+from tbprof.base.caches import computed_once
 from tbprof.base.records import dataclass
 from tbprof.base.values import join_tables
 from tbprof.events.space import Plane
@@ -246,10 +247,7 @@ def _runs(
     rows = np.flatnonzero(stats[names.RUN_ID].is_integer & stats[names.QUEUE_ID].is_integer)
     side = np.full(rows.size, TO)
     if not is_core:
-        type_ = open_timeline.timeline.type[ids[rows]]
-        side = open_timeline.cache.get_or_compute("launches", lambda: _launch_sides(open_timeline))[
-            type_
-        ]
+        side = _launch_sides(open_timeline)[open_timeline.timeline.type[ids[rows]]]
     rows, side = rows[side > 0], side[side > 0]
     device = np.full(rows.size, core_number(plane))
     if not is_core and names.DEVICE_ORDINAL in stats:
@@ -261,6 +259,7 @@ def _runs(
     yield _keys(Link.RUN, ids[rows], stats[names.RUN_ID].bits[rows] & _RUN_MASK, extra, side)
 
 
+@computed_once
 def _launch_sides(open_timeline: OpenTimeline) -> NDArray[np.int64]:
     """[types + 1] FROM for types of launches of programs, TO for their callbacks, else 0."""
     sides = {names.ENQUEUE_PROGRAM: FROM, names.COMPLETE_CALLBACKS: TO}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.spans.groups import group_rows
+from tbprof.base.caches import computed_once
 from tbprof.base.records import dataclass
 from tbprof.kernels.timeline.hit_rows import sum_names
 from tbprof.timeline.model.open_timeline import OpenTimeline, read_only
@@ -45,10 +46,7 @@ def same_name(open_timeline: OpenTimeline, event: int) -> dict[str, Any] | None:
         f"sums of side {side}", lambda: _sums(open_timeline, side)
     )
     count, total, least, most = (int(column[code]) for column in sums)
-    by_name = open_timeline.cache.get_or_compute(
-        "events by name", lambda: _count_names(open_timeline)
-    )
-    others = int(by_name[open_timeline.names.of_type[type_]]) - count
+    others = int(open_timeline.name_counts[open_timeline.names.of_type[type_]]) - count
     return {
         "count": count, "total_ps": total, "mean_ps": total / count, "min_ps": least,
         "max_ps": most, "others": others,
@@ -72,11 +70,8 @@ def find_same_name(open_timeline: OpenTimeline, event: int) -> SearchResults:
     )
 
 
+@computed_once
 def _likes(open_timeline: OpenTimeline) -> _Likes:
-    return open_timeline.cache.get_or_compute("likes", lambda: _find_likes(open_timeline))
-
-
-def _find_likes(open_timeline: OpenTimeline) -> _Likes:
     timeline = open_timeline.timeline
     category = np.append(timeline.types.category.astype(np.int64), -1)
     of_type, _ = group_rows([open_timeline.names.of_type.astype(np.int64), category])
@@ -101,14 +96,3 @@ def _sums(open_timeline: OpenTimeline, side: int) -> tuple[NDArray[np.int64], ..
         count, total, least, most,
     )  # fmt: skip
     return count, total, least, most
-
-
-def _count_names(open_timeline: OpenTimeline) -> NDArray[np.int64]:
-    """[names] how many events have it."""
-    of_type = np.bincount(
-        open_timeline.columns.type[open_timeline.columns.type >= 0],
-        minlength=open_timeline.names.of_type.size - 1,
-    )
-    return np.bincount(
-        open_timeline.names.of_type[:-1], of_type, minlength=len(open_timeline.names.text)
-    ).astype(np.int64)
