@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
 
 import numpy as np
@@ -13,7 +14,7 @@ from tbprof.base.values import joined
 from tbprof.events.space import Space
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build.busy import find_busy
-from tbprof.timeline.build.counters import Counters, plan_counters
+from tbprof.timeline.build.counters import join_series, plan_counters
 from tbprof.timeline.model.layout import Layout, by_row, lay_out, types_by_row
 from tbprof.timeline.model.levels import PIECE, find_levels
 from tbprof.timeline.model.store import Timeline, Track
@@ -28,7 +29,7 @@ def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = T
 
     Without `has_counters` it has none. Tracks stay in the order of `unlaid`.
     """
-    find_counters = plan_counters(space, unlaid) if has_counters else _no_counters
+    find_counters = plan_counters(space, unlaid) if has_counters else partial(join_series, [])
     busy = find_busy(unlaid)
     heads = [
         (
@@ -101,11 +102,6 @@ def build_timeline(space: Space, unlaid: UnlaidTracks, *, has_counters: bool = T
 
 # A track without its columns: section, name, kind, plane, line_id, events, is_derived.
 _Head = tuple[int, str, str, int, int, int, bool]
-
-
-def _no_counters() -> Counters:
-    values = (np.empty(0, np.float64) for _ in range(3))
-    return Counters([], np.empty(0, np.int64), *values)
 
 
 def _batches(unlaid: UnlaidTracks) -> list[list[UnlaidTrack]]:

@@ -61,25 +61,21 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class _Points:
+class Points:
     """Events that are points of counters."""
 
     time_ps: NDArray[np.int64]
     source: NDArray[np.int64]
 
 
-def find_counters(space: Space, unlaid: UnlaidTracks) -> Counters:
-    """The counters in the file, and the bytes in use of each allocator.
+def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
+    """A finder of the counters in the file, and of the bytes in use of each allocator.
 
     An event on a counter line is a point of the counter with its name: the first number among its
     stats. Memory is shown in the section of the allocator's device if there is one, else with its
-    host. Events without a finite number are not points.
+    host. Events without a finite number are not points. The finder does not hold the columns of
+    `unlaid`, which may be freed.
     """
-    return plan_counters(space, unlaid)()
-
-
-def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
-    """A finder of the counters that does not hold the columns of `unlaid`, which may be freed."""
     recorded = [
         (section, space.planes[row], *_points(list(lines)))
         for (section, row), lines in groupby(
@@ -92,13 +88,14 @@ def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
     def find() -> Counters:
         series = [line_series for line_args in recorded for line_series in _of_lines(*line_args)]
         for section, plane, points in memory:
-            series += _memory_series(plane, section, points, sections)
-        return _joined(series)
+            series += memory_series(plane, section, points, sections)
+        return join_series(series)
 
     return find
 
 
-def _joined(series: list[Series]) -> Counters:
+def join_series(series: list[Series]) -> Counters:
+    """The points of all counters, which are sorted."""
     series.sort(
         key=lambda line_series: (line_series.section, natural_order(line_series.name.lower()))
     )
@@ -110,9 +107,7 @@ def _joined(series: list[Series]) -> Counters:
             Counter(line_series.section, line_series.name, line_series.unit, points, end)
         )
         points = end
-    value = np.concatenate(
-        [np.empty(0, np.float64), *(line_series.value for line_series in series)]
-    )
+    value = np.concatenate([np.empty(0), *(line_series.value for line_series in series)])
     return Counters(
         counters,
         joined(line_series.time_ps for line_series in series),
@@ -121,18 +116,18 @@ def _joined(series: list[Series]) -> Counters:
     )
 
 
-def _points(lines: list[CounterLine]) -> tuple[NDArray[np.int32], _Points]:
+def _points(lines: list[CounterLine]) -> tuple[NDArray[np.int32], Points]:
     """(types, events) on some lines of counters, by time."""
     parts = [(line.columns, slice(line.first, line.last)) for line in lines]
     time = np.concatenate([columns.start_ps[rows] for columns, rows in parts])
     order = np.argsort(time, kind="stable")
     type_ = np.concatenate([columns.type[rows] for columns, rows in parts])
     source = np.concatenate([columns.source[rows] for columns, rows in parts])
-    return type_[order], _Points(time[order], source[order])
+    return type_[order], Points(time[order], source[order])
 
 
 def _of_lines(
-    section: int, plane: Plane, type_: NDArray[np.int32], points: _Points
+    section: int, plane: Plane, type_: NDArray[np.int32], points: Points
 ) -> Iterator[Series]:
     """The counters of a plane's lines of counters."""
     types, first, code = np.unique(type_, return_index=True, return_inverse=True)
@@ -186,7 +181,7 @@ def _series(
     return Series(section, name, unit, time_ps, value) if value.size else None
 
 
-def _memory_points(space: Space, unlaid: UnlaidTracks) -> Iterator[tuple[int, Plane, _Points]]:
+def _memory_points(space: Space, unlaid: UnlaidTracks) -> Iterator[tuple[int, Plane, Points]]:
     """(section, plane, allocations and releases) of each host's plane with tracks."""
     hosts = {id(plane) for plane in host_planes(space)}
     for (section, row), tracks in groupby(
@@ -195,22 +190,16 @@ def _memory_points(space: Space, unlaid: UnlaidTracks) -> Iterator[tuple[int, Pl
         plane = space.planes[row]
         if id(plane) in hosts:
             columns = {id(track.columns): track.columns for track in tracks}
-            yield section, plane, _memory_events(plane, list(columns.values()))
+            yield section, plane, memory_events(plane, list(columns.values()))
 
 
 def memory_series(
-    plane: Plane, section: int, columns: Sequence[UnlaidEvents], sections: list[Section]
+    plane: Plane, section: int, points: Points, sections: list[Section]
 ) -> Iterator[Series]:
-    """The bytes in use of each allocator after each of the events of a host's plane.
+    """The bytes in use of each allocator after each of the `memory_events` of a host's plane.
 
     In the section (a row of `sections`) of the allocator's device, else in `section`.
     """
-    return _memory_series(plane, section, _memory_events(plane, columns), sections)
-
-
-def _memory_series(
-    plane: Plane, section: int, points: _Points, sections: list[Section]
-) -> Iterator[Series]:
     if not points.time_ps.size:
         return
     allocator, ordinal, value = _read_memory(plane, points.source)
@@ -231,12 +220,12 @@ def _memory_series(
         yield Series(place, name, _BYTES, time[rows], value[rows])
 
 
-def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:
+def memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> Points:
     """The allocations and releases among the events of a plane, in the file's order."""
     parts = [(column, _memory_rows(plane, column)) for column in columns]
     parts.sort(key=lambda part: part[0].source[part[1][:1]].tolist())
     events = sum(rows.size for _, rows in parts)
-    points = _Points(empty_column(events, np.int64), empty_column(events, np.int64))
+    points = Points(empty_column(events, np.int64), empty_column(events, np.int64))
     first = 0
     for events_plane, rows in parts:
         part = slice(first, first + rows.size)

@@ -15,7 +15,7 @@ from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
 from tbprof.analysis.tpu.tpu_phases import find_op_segments
 from tbprof.analysis.vocabulary.op_names import OpCategory, OpName
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import take_rows
 from tbprof.events.space import Plane
 from tbprof.timeline.model.categories import op_category
@@ -78,14 +78,12 @@ def derive_ops(
     if not work.spans.key.size:
         return
     part = np.searchsorted(step_start_ps, work.spans.start_ps, side="right")
-    spans = KeyedSpans(
-        work.spans.line, work.spans.start_ps, work.spans.end_ps, part, work.spans.key
-    )
+    spans = replace(work.spans, part=part)
     if "modules" in missing and any(work.module):
         yield from _named(spans, work.module, "modules", "XLA Modules", 4, _program_category)
     if {"ops", "scopes"} & set(missing) and any(op.name for op in work.op):
         key, ops = _numbered(work.op, lambda op: op if op.name else None)
-        runs = join_runs(_with_keys(_known(spans, key), key))
+        runs = join_runs(_known(spans, key))
         if "ops" in missing:
             yield _op_track(unite_runs(runs), ops)
         if "scopes" in missing:
@@ -157,10 +155,6 @@ def _known(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:
     return spans if rows.size == spans.key.size else take_rows(spans, rows)
 
 
-def _with_keys(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:
-    return KeyedSpans(spans.line, spans.start_ps, spans.end_ps, spans.part, key[spans.key])
-
-
 def _named(
     spans: KeyedSpans,
     texts: Sequence[str],
@@ -170,7 +164,7 @@ def _named(
     category: Callable[[str], int],
 ) -> Iterator[DerivedTrack]:
     key, values = _numbered(texts, lambda text: text or None)
-    runs = unite_runs(join_runs(_with_keys(_known(spans, key), key)))
+    runs = unite_runs(join_runs(_known(spans, key)))
     yield DerivedTrack(
         kind,
         label,
@@ -210,7 +204,7 @@ def _is_tensorflow(op: OpName) -> bool:
 
 def _scope_track(runs: KeyedSpans, op_names: Sequence[str], gap: int) -> Iterator[DerivedTrack]:
     prefixes, scope_of = _scopes(op_names)
-    levels = [unite_runs(join_runs(_with_keys(runs, key), gap)) for key in scope_of.T]
+    levels = [unite_runs(join_runs(replace(runs, key=key[runs.key]), gap)) for key in scope_of.T]
     if not levels:
         return
     start = np.concatenate([level.start_ps for level in levels])

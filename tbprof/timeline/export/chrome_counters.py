@@ -9,7 +9,7 @@ import numpy as np
 from tbprof.events.space import Events
 from tbprof.kernels.codes import NUMBER_BYTES
 from tbprof.kernels.export.json_bytes import write_points
-from tbprof.timeline.build.counters import memory_series
+from tbprof.timeline.build.counters import memory_events, memory_series
 from tbprof.timeline.export.chrome_process import TimeRange, overlaps
 from tbprof.timeline.export.json_text import joined, json_string
 from tbprof.timeline.model.sections import section_of
@@ -36,7 +36,8 @@ def memory_text(
     if section_of(plane).kind != "host":
         return
     sections = [Section(name, name, "device") for name in processes]
-    for series in memory_series(plane, -1, [unlaid_events(events)], sections):
+    points = memory_events(plane, [unlaid_events(events)])
+    for series in memory_series(plane, -1, points, sections):
         owner = processes[sections[series.section].name] if series.section >= 0 else process
         head = b',\n{"name":%b,"ph":"C","cat":"memory","pid":%d,"args":{"bytes":' % (
             json_string(series.name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.base import names
@@ -27,9 +27,7 @@ from tbprof.timeline.search.search_results import next_results, previous_result
 EventMove = Literal[
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 ]  # fmt: skip
-MOVES: tuple[EventMove, ...] = (
-    "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
-)  # fmt: skip
+MOVES: tuple[EventMove, ...] = get_args(EventMove)
 
 _MOST_FRAMES = 256
 

@@ -17,7 +17,7 @@ from tbprof.analysis.memory.memory import find_memory
 from tbprof.analysis.memory.memory_peaks import find_memory_peaks
 from tbprof.analysis.memory.memory_usage import summarize
 from tbprof.events.space import Space
-from tbprof.timeline.build.counters import find_counters
+from tbprof.timeline.build.counters import plan_counters
 from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.counter_points import make_pyramid, query_counter
 from tbprof.timeline.model.store import Counter, Timeline, freeze
@@ -29,7 +29,7 @@ Points = list[tuple[float, float]]  # time in µs, value
 def counters(space: Space) -> dict[tuple[str, str, str], Points]:
     """The points of each counter by section, name and unit."""
     unlaid = find_tracks(space)
-    counters = find_counters(space, unlaid)
+    counters = plan_counters(space, unlaid)()
     time = (counters.time_ps / COLUMN_PS).tolist()
     points = list(zip(time, counters.value.tolist(), strict=True))
     return {
