@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.spans.layers import Spans, join_spans, unite
+from tbprof.analysis.spans.layers import Spans, join_spans, unite, unite_all
 from tbprof.analysis.vocabulary.phases import Phase
 
 # A thread that records nothing for longer after the devices' work does something else.
@@ -60,7 +60,7 @@ def _find_waits(
     rows = np.flatnonzero(next_begin - end >= _SHORTEST_PS)
     done = end[rows]
     previous, following = _edges_around(threads, line, done)
-    waited = unite(*map(np.concatenate, zip((begin, end), *unstarted, strict=True)))
+    waited = unite_all([(begin, end), *unstarted])
     worked = _time_before(*waited, done) - _time_before(*waited, previous)
     is_wait = (
         (previous > -_NEVER)

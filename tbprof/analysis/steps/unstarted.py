@@ -12,7 +12,7 @@ from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.spans.layers import Spans, unite
+from tbprof.analysis.spans.layers import NO_SPANS, Spans, unite_all
 from tbprof.base import names
 from tbprof.base.values import is_in
 from tbprof.events.space import Events
@@ -35,16 +35,15 @@ def find_unstarted(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterva
     """
     if not devices:
         return []
-    nothing = np.empty(0, np.int64), np.empty(0, np.int64)
-    starts = [device.start_ps for device in devices]
-    ends = [device.start_ps + device.duration_ps for device in devices]
-    busy_start, busy_end = unite(np.concatenate(starts), np.concatenate(ends))
+    busy_start, busy_end = unite_all(
+        (device.start_ps, device.start_ps + device.duration_ps) for device in devices
+    )
     idle_start = np.append(busy_start[:1], busy_end[:-1])
     is_late = busy_start - idle_start >= _SHORTEST_PS
     idle_start, first_start = idle_start[is_late], busy_start[is_late]
     # Reading the ids of all calls takes long, and most work starts while it is launched.
     if _follow_calls(hosts, first_start):
-        return [nothing for _ in devices]
+        return [NO_SPANS for _ in devices]
     works = [_work_from(device, first_start) for device in devices]
     call_id, call_end = _calls(hosts, np.concatenate([id_ for id_, _ in works]))
     spans, soonest = [], np.iinfo(np.int64).max
@@ -56,7 +55,7 @@ def find_unstarted(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterva
         begin = np.maximum(end, idle_start[np.searchsorted(first_start, start)])
         is_long = start - begin >= _SHORTEST_PS
         spans.append((begin[is_long], start[is_long]))
-    return spans if soonest < _SHORTEST_PS else [nothing for _ in devices]
+    return spans if soonest < _SHORTEST_PS else [NO_SPANS for _ in devices]
 
 
 def _follow_calls(hosts: Sequence[HostThreads], start: NDArray[np.int64]) -> bool:
