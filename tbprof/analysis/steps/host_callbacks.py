@@ -12,14 +12,18 @@ from tbprof.analysis.host.runtime_names import is_callback
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.spans.layers import Spans, unite_all
 from tbprof.analysis.spans.nesting import nearest_above
-from tbprof.analysis.steps.step_finding import find_step_bounds
 from tbprof.analysis.vocabulary.input_names import is_python_function
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.python_frames import is_own
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Plane, Space
+
+
+# Pages that only show callbacks need no steps.
+_find_step_bounds = Later("tbprof.analysis.steps.step_finding.find_step_bounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,6 @@ def _callbacks(space: Space, programs: Programs, plane: Plane) -> NDArray[np.int
         return of_programs
     line = np.searchsorted(events.first_event, ops, side="right") - 1
     ops = ops[~is_ahead(events)[line]]
-    hosts = find_step_bounds(space, programs).source.grouping.hosts
+    hosts = _find_step_bounds(space, programs).source.grouping.hosts
     of_steps = [ops[threads.group[ops] >= 0] for threads in hosts if threads.plane is plane]
     return unique(np.concatenate([of_programs, *of_steps]))
