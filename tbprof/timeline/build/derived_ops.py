@@ -74,13 +74,16 @@ def derive_ops(
     one. Scopes are joined in the same way, level by level, so that they enclose each other and
     their ops; gaps within a step do not end them. Empty without events.
     """
-    work = _gpu_work(plane, programs) if _is_gpu(plane) else _tpu_work(plane)
+    is_gpu = plane.name.startswith(names.GPU_PREFIX)
+    work = _gpu_work(plane, programs) if is_gpu else _tpu_work(plane)
     if not work.spans.key.size:
         return
     part = np.searchsorted(step_start_ps, work.spans.start_ps, side="right")
     spans = replace(work.spans, part=part)
     if "modules" in missing and any(work.module):
-        yield from _named(spans, work.module, "modules", "XLA Modules", 4, _program_category)
+        yield from _named(
+            spans, work.module, "modules", "XLA Modules", 4, lambda _: Category.PROGRAMS
+        )
     if {"ops", "scopes"} & set(missing) and any(op.name for op in work.op):
         key, ops = _numbered(work.op, lambda op: op if op.name else None)
         runs = join_runs(_known(spans, key))
@@ -92,10 +95,6 @@ def derive_ops(
             yield from _scope_track(runs, [op.name for op in ops], gap)
     if "xla_ops" in missing and any(work.instruction):
         yield from _named(spans, work.instruction, "xla_ops", "XLA Ops", 5, op_category)
-
-
-def _is_gpu(plane: Plane) -> bool:
-    return plane.name.startswith(names.GPU_PREFIX)
 
 
 def _gpu_work(plane: Plane, programs: Programs) -> _DeviceWork:
@@ -150,8 +149,9 @@ def _numbered(
 
 
 def _known(spans: KeyedSpans, key: NDArray[np.int64]) -> KeyedSpans:
-    """The pieces with a key: pieces without an op do not interrupt one."""
-    rows = np.flatnonzero(key[spans.key] >= 0)
+    """The pieces with a key, by it: pieces without an op do not interrupt one."""
+    spans = replace(spans, key=key[spans.key])
+    rows = np.flatnonzero(spans.key >= 0)
     return spans if rows.size == spans.key.size else take_rows(spans, rows)
 
 
@@ -176,10 +176,6 @@ def _named(
         values,
         [int(category(text)) for text in values],
     )
-
-
-def _program_category(_module: str) -> int:
-    return Category.PROGRAMS
 
 
 def _op_track(runs: KeyedSpans, ops: Sequence[OpName]) -> DerivedTrack:
