@@ -137,7 +137,7 @@ class Scan:
                 entries = list(self._runs_at(files, root, place, profiles))
                 self._settle(place, entries, directories)
                 yield from entries
-                is_profile_directory = _is_profile_directory(files, root, place)
+                is_profile_directory = (*files.tail(root), *place.parts)[-2:] == PROFILE_DIRECTORY
                 # Those that lead to profiles are walked first, the others breadth-first.
                 ahead: list[_Directory] = []
                 for entry in directories:
@@ -266,10 +266,6 @@ class Scan:
         name = next(tail for tail in itertools.chain(tails, numbered) if tail not in self._names)
         self._names.add(name)
         return name
-
-
-def _is_profile_directory(files: FileSystem, root: str, place: _Directory) -> bool:
-    return (*files.tail(root), *place.parts)[-2:] == PROFILE_DIRECTORY
 
 
 def _basename(url: str) -> str:

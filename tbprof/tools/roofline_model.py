@@ -84,7 +84,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
         about = _OF_STEPS if groups else _NO_STEPS
     else:
         make = program_rows if per == "program" else op_rows
-        groups = [_of_whole(make(ops, peaks, has_feeds=is_fed), is_fed) for is_fed in has_feeds]
+        tables = [(make(ops, peaks, has_feeds=is_fed), is_fed) for is_fed in has_feeds]
+        groups = [RecordGroup([TOTAL] * len(rows), rows, is_fed) for rows, is_fed in tables]
         about = _WHOLE
     return [
         _records(groups, ops, peaks, properties),
@@ -103,10 +104,6 @@ def _choices(params: Mapping[str, str]) -> tuple[str, tuple[bool, ...]]:
     if per == "step" and feeds == "0":
         raise BadRequest("steps include infeeds and outfeeds", "use feeds=1")
     return per, (True, False) if feeds == "" else (feeds == "1",)
-
-
-def _of_whole(rows: RooflineRows, has_feeds: bool) -> RecordGroup:
-    return RecordGroup([TOTAL] * len(rows), rows, has_feeds)
 
 
 def _of_steps(summaries: Summaries, peaks: Peaks) -> list[RecordGroup]:

@@ -152,16 +152,14 @@ def _reduce_window(arrays: Arrays) -> Cost:
     windows = arrays.proto.window.dimensions
     steps = (math.prod(window.size for window in windows) - 1) * returned.elements
     wide = [axis for axis, window in enumerate(windows) if window.size != 1]
-    padded = [axis for axis, window in enumerate(windows) if _has_padding(window)]
+    padded = [
+        axis for axis, window in enumerate(windows) if window.padding_low or window.padding_high
+    ]
     if len(wide) == 1 and wide == padded and _is_total(windows[wide[0]], returned.sizes[wide[0]]):
         # The sum over a whole dimension, broadcast.
         size = returned.sizes[wide[0]]
         steps = returned.elements // max(size, 1) + size - 1
     return arrays.called[0].times(max(steps, 0))
-
-
-def _has_padding(window: Any) -> bool:
-    return bool(window.padding_low or window.padding_high)
 
 
 def _is_total(window: Any, size: int) -> bool:

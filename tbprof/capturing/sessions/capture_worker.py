@@ -200,7 +200,8 @@ def _attempt(worker: Worker, job: CaptureJob, arrive: Callable[[], None]) -> Non
     worker.phase = WorkerState.STARTING
     arrive()
     start_ns = job.start.wait(job.cancelled)
-    _check(job)
+    if job.cancelled.is_set():
+        raise Stopped(Reason.CANCELLED)
     worker.bytes = 0
     trace = _TraceOutput(worker, job)
     try:
@@ -304,11 +305,6 @@ def _own_file(worker: Worker, job: CaptureJob) -> str:
             return url
         if time.monotonic() > until or job.cancelled.wait(0.2):
             raise Stopped(Reason.MISSING_FILE)
-
-
-def _check(job: CaptureJob) -> None:
-    if job.cancelled.is_set():
-        raise Stopped(Reason.CANCELLED)
 
 
 def end(worker: Worker, reason: Reason, details: str) -> None:

@@ -45,9 +45,6 @@ def section_of(plane: Plane) -> Section:
         place = chip_and_core(plane) if name.startswith(names.TPU_PREFIX) else None
         label = name if place is None else f"{name} (chip {place[0]}, core {place[1]})"
         return Section(name, label, "device")
-    kind = "host" if name.startswith(_HOST_PLANES) and not _is_metadata(name) else "other"
+    is_metadata = name.startswith(names.METADATA_PLANE)
+    kind = "host" if name.startswith(_HOST_PLANES) and not is_metadata else "other"
     return Section(name, name or "(unnamed)", kind)
-
-
-def _is_metadata(name: str) -> bool:
-    return name.startswith(names.METADATA_PLANE)

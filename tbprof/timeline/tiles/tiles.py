@@ -35,7 +35,7 @@ from tbprof.kernels.timeline.tile_cutting import (
     bound_tiles,
     cut_tiles,
 )
-from tbprof.timeline.model.store import Levels, Timeline
+from tbprof.timeline.model.store import Timeline
 from tbprof.timeline.tiles.visible_events import VisibleEvents
 
 # More entries than any screen shows. A response that leaves rows out says which it contains.
@@ -75,7 +75,11 @@ def encode_tiles(
     events = RowEvents(
         visible.row_first, visible.ids, timeline.start_ps, timeline.duration_ps, timeline.type
     )
-    levels = _row_levels(visible.levels)
+    stored = visible.levels
+    levels = RowLevels(
+        stored.row_first, stored.shift, stored.first, stored.start_ps, stored.extent_ps,
+        stored.longest_ps, stored.event, stored.type, stored.count,
+    )  # fmt: skip
     # Tiles after the last event are empty, and their times may overflow.
     final = (timeline.end_ps - timeline.begin_ps) >> (level + TILE_SHIFT)
     tiles = last - first
@@ -99,13 +103,6 @@ def encode_tiles(
         **_type_lists(timeline, buffers.types[: buffers.chunks.used]),
     }
     return _pack(head, np.repeat(rows, tiles), np.tile(np.arange(tiles), taken), buffers)
-
-
-def _row_levels(levels: Levels) -> RowLevels:
-    return RowLevels(
-        levels.row_first, levels.shift, levels.first, levels.start_ps, levels.extent_ps,
-        levels.longest_ps, levels.event, levels.type, levels.count,
-    )  # fmt: skip
 
 
 def _buffers(chunks: int, entries: int, types: int) -> _TileBuffers:

@@ -86,7 +86,7 @@ def op_rows(ops: ProgramOps, peaks: Peaks, *, has_feeds: bool) -> RooflineRows:
         np.append(1, ops.occurrences[rows]),
         np.append(whole, ops.total_ps[rows]),
         np.append(np.nan, ops.self_ps[rows]),
-        _stalled(ops, np.append(-1, rows)),
+        np.append(np.nan, known(ops.dma_stall_ps[rows])),
         np.append(unknown[shown].sum(), unknown[rows]),
         np.append(ops.is_computed[shown].any(), ops.is_computed[rows]),
         _chain(all_work, work.select(rows)),
@@ -146,10 +146,6 @@ def _executions(ops: ProgramOps, group: NDArray[np.int64], programs: int) -> NDA
     np.maximum.at(known, group[entry], ops.occurrences[entry])
     np.maximum.at(most, group[group >= 0], ops.occurrences[group >= 0])
     return np.where(known > 0, known, most)
-
-
-def _stalled(ops: ProgramOps, rows: NDArray[np.int64]) -> Values:
-    return np.where(rows < 0, np.nan, known(ops.dma_stall_ps[rows]))
 
 
 def _shown(ops: ProgramOps, *, has_feeds: bool) -> NDArray[np.bool_]:

@@ -126,7 +126,7 @@ class _Columns:
     def table(self, *, is_tpu: bool) -> tuple[Column, ...]:
         """All columns, in order."""
         parts = self._parts(are_added=False)
-        tooltip = _tooltip(self._tooltips())
+        tooltip = Column("tooltip", "tooltip", "string", self._tooltips(), role="tooltip")
         step_time = number("stepTimeMs", "Step time", self._step_ms)
         if is_tpu:
             return (*self._of_tpu(tooltip), *parts, step_time, *self._added())
@@ -211,10 +211,6 @@ class _Columns:
                 self._job.label, self._step_ms.tolist(), rows, strict=True
             )
         ]
-
-
-def _tooltip(values: list[str]) -> Column:
-    return Column("tooltip", "tooltip", "string", values, role="tooltip")
 
 
 def _interval(id_: str, label: str, values: Numbers) -> Column:
