@@ -21,7 +21,6 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Plane, Space
 
-
 # Pages that only show callbacks need no steps.
 _find_step_bounds = Later("tbprof.analysis.steps.step_finding.find_step_bounds")
 
