@@ -6,16 +6,12 @@
  *
  * The first click comes as soon as the page is there.
  */
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { launch, newPage } from "./browser.mjs";
 
-const executablePath = [process.env.TBPROF_CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"]
-  .filter(Boolean)
-  .find((path) => existsSync(path));
 const [page_, address, times] = process.argv.slice(2);
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
-const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+const browser = await launch();
+const page = await newPage(browser);
 await page.goto(page_);
 for (let time = 0; time < Number(times); time++) {
   await page.locator(".bar").getByRole("button", { name: "Capture profile" }).click();

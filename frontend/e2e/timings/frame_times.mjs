@@ -11,8 +11,7 @@
  * part of it. "display" keeps the pace of a display of 60 Hz; `late_ratio` is the part of the frames
  * that missed it. Heaps are JavaScript's with its array buffers, the first after garbage collection.
  */
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { FREE, launch, newPage, spread } from "./browser.mjs";
 import { SESSION } from "./trace_session.mjs";
 
 const TIMELINE = "#trace-timeline";
@@ -21,12 +20,8 @@ const WAIT_MS = 300_000;
 const REST_MS = 400;
 /** Longer than a frame of a display, less than two. */
 const LATE_MS = 20;
-const FREE = ["--disable-frame-rate-limit", "--disable-gpu-vsync"];
 
 const [, , url, renderer = ""] = process.argv;
-const executablePath = [process.env.TBPROF_CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"]
-  .filter(Boolean)
-  .find((path) => existsSync(path));
 
 const free = await measure(FREE);
 const display = await measure([]);
@@ -47,12 +42,9 @@ console.log(
 
 /** Replays the session in a browser of its own. */
 async function measure(options) {
-  const browser = await chromium.launch({
-    executablePath,
-    args: ["--no-sandbox", "--disable-gpu", ...options],
-  });
+  const browser = await launch(options);
   try {
-    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+    const page = await newPage(browser);
     await page.goto(renderer === "" ? url : `${url}&renderer=${renderer}`);
     await page.locator(TIMELINE).waitFor({ timeout: WAIT_MS });
     const isShown = () =>
@@ -82,12 +74,6 @@ async function measure(options) {
   } finally {
     await browser.close();
   }
-}
-
-function spread(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (part) => Number(sorted[Math.floor(part * (sorted.length - 1))].toFixed(2));
-  return { p50: at(0.5), p95: at(0.95), most: at(1) };
 }
 
 /** Runs in the page: `replay(part)` plays a part of the session and returns [frame, script] ms. */

@@ -9,8 +9,7 @@
  * the page's scripts, and of all that its main thread does, styles, layout and painting among it.
  * The browser draws in software.
  */
-import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
+import { FREE, launch, newPage, spread } from "./browser.mjs";
 
 const WAIT_MS = 300_000;
 const FRAMES = 120;
@@ -57,13 +56,7 @@ const PARTS = [
 ];
 
 const [, , base, run, ...wanted] = process.argv;
-const executablePath = [process.env.TBPROF_CHROMIUM, "/usr/bin/chromium", "/usr/bin/google-chrome"]
-  .filter(Boolean)
-  .find((path) => existsSync(path));
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-frame-rate-limit", "--disable-gpu-vsync"],
-});
+const browser = await launch(FREE);
 try {
   const graph = await largestGraph();
   for (const part of PARTS)
@@ -90,7 +83,7 @@ async function largestGraph() {
 }
 
 async function measure({ part, tool, params = {}, on, input }, graph) {
-  const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+  const page = await newPage(browser);
   const shown = on === ".graph-frame" ? graph : params;
   await page.goto(`${base}/index.html#${new URLSearchParams({ run, tool, ...shown })}`);
   await page.locator(on).first().waitFor({ timeout: WAIT_MS });
@@ -124,12 +117,6 @@ async function measure({ part, tool, params = {}, on, input }, graph) {
 async function timesOf(devtools) {
   const { metrics } = await devtools.send("Performance.getMetrics");
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
-}
-
-function spread(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = (part) => Number(sorted[Math.floor(part * (sorted.length - 1))].toFixed(2));
-  return { p50: at(0.5), p95: at(0.95), most: at(1) };
 }
 
 /** Runs in the page: one input a frame; how long each frame took. */
