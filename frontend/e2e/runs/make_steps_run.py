@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from make_memory_runs import many_events, memory_hosts
-from traces import Stats, draw
+from traces import Stats, draw, write_run
 from traces.space_writer import SpaceWriter
 
 HOST, GPUS = "/host:CPU", ("/device:GPU:0", "/device:GPU:1")
@@ -37,13 +37,6 @@ PLANE: Stats = {
     "memory_bandwidth": 898_048_000_000,
     "memory_size": 16 * 2**30,
 }
-
-
-def write(logdir: Path, run: str, host: str, content: bytes) -> None:
-    """Puts a trace where a recorder would."""
-    folder = logdir / "plugins" / "profile" / run
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{host}.xplane.pb").write_bytes(content)
 
 
 def line(*spans: tuple[str, int, int]) -> str:
@@ -103,13 +96,13 @@ def training(steps: int, waits: int, late: int, *, marker: str = "train") -> byt
 
 def hosts(logdir: Path) -> None:
     """Twelve steps; the second host waits for input, and its second GPU is late."""
-    write(logdir, "hosts", "worker-0", training(12, waits=8, late=0))
-    write(logdir, "hosts", "worker-1", training(12, waits=44, late=12))
+    first, second = training(12, waits=8, late=0), training(12, waits=44, late=12)
+    write_run(logdir, {"worker-0": first, "worker-1": second}, "hosts")
 
 
 def one(logdir: Path) -> None:
     """One step, whose marker has a hostile name."""
-    write(logdir, "one", "host0", training(1, waits=20, late=0, marker=HOSTILE))
+    write_run(logdir, {"host0": training(1, waits=20, late=0, marker=HOSTILE)}, "one")
 
 
 def none(logdir: Path) -> None:
@@ -126,7 +119,7 @@ def none(logdir: Path) -> None:
         },
         plane_stats={GPUS[0]: PLANE},
     )
-    write(logdir, "none", "host0", trace)
+    write_run(logdir, {"host0": trace}, "none")
 
 
 def many(logdir: Path) -> None:
@@ -149,14 +142,14 @@ def many(logdir: Path) -> None:
             "i": {"hlo_category": "infeed"},
         },
     )
-    write(logdir, "many", "host0", trace)
+    write_run(logdir, {"host0": trace}, "many")
 
 
 def pod(logdir: Path) -> None:
     """16 hosts × 64 TPU cores × 100 steps that differ a little; core 5 of host 3 is late."""
     random = Random(1)  # noqa: S311 - alike every time
     for host in range(16):
-        write(logdir, "pod", f"pod-w-{host}", _pod_host(host, random))
+        write_run(logdir, {f"pod-w-{host}": _pod_host(host, random)}, "pod")
 
 
 def _pod_host(host: int, random: Random) -> bytes:
@@ -185,13 +178,12 @@ def _pod_step(random: Random, late: int) -> Iterator[tuple[int, int, int]]:
 
 def memory(logdir: Path) -> None:
     """Two hosts with allocators, one of them with a leak."""
-    for host, content in memory_hosts().items():
-        write(logdir, "memory", host, content)
+    write_run(logdir, memory_hosts(), "memory")
 
 
 def memory_many(logdir: Path) -> None:
     """More memory events than a timeline draws."""
-    write(logdir, "memory_many", "host0", many_events())
+    write_run(logdir, {"host0": many_events()}, "memory_many")
 
 
 def slow(logdir: Path) -> None:
@@ -219,7 +211,7 @@ def slow(logdir: Path) -> None:
         },
         plane_stats={GPUS[0]: PLANE},
     )  # fmt: skip
-    write(logdir, "slow", "host0", trace)
+    write_run(logdir, {"host0": trace}, "slow")
 
 
 MAKERS: tuple[Callable[[Path], None], ...] = (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from traces import Unsigned
+from traces import Unsigned, write_run
 from traces.space_writer import SpaceWriter
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
@@ -36,9 +36,7 @@ class Host:
 
     def write(self, logdir: Path, run: str) -> None:
         """Puts the trace where a recorder would."""
-        folder = logdir / "plugins" / "profile" / run
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{self.name}.xplane.pb").write_bytes(self._space.bytes())
+        write_run(logdir, {self.name: self._space.bytes()}, run)
 
 
 def several(logdir: Path) -> None:

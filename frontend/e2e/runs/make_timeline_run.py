@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from traces import Ref, Stats, draw, listed
+from traces import Ref, Stats, draw, listed, write_run
 from traces.space_writer import SpaceWriter
 
 HOST = "/host:CPU"
@@ -22,13 +22,6 @@ US = 10**6
 def letter(kind: str, step: int) -> str:
     """The letter of one event of a kind in a drawing."""
     return chr(LETTERS[kind] + step)
-
-
-def write(logdir: Path, run: str, host: str, content: bytes) -> None:
-    """Puts a trace where a recorder would."""
-    folder = logdir / "plugins" / "profile" / run
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{host}.xplane.pb").write_bytes(content)
 
 
 def row(*spans: tuple[str, int, int]) -> str:
@@ -130,7 +123,7 @@ def _stats(kind: str, step: int) -> Stats:
 def hosts(logdir: Path) -> None:
     """Three hosts, each a millisecond after the one before."""
     for host in range(3):
-        write(logdir, "three_hosts", f"worker-{host}", drawn(start_ns=10**18 + host * 10**6))
+        write_run(logdir, {f"worker-{host}": drawn(start_ns=10**18 + host * 10**6)}, "three_hosts")
 
 
 def eight(logdir: Path) -> None:
@@ -159,24 +152,26 @@ def eight(logdir: Path) -> None:
     }
     stats = {letter("train", step): _stats("train", step) for step in range(STEPS)}
     vendor: dict[str, Stats] = {gpu: {"device_vendor": "Nvidia"} for gpu in gpus}
-    write(logdir, "eight", "host0", draw(planes, names=names, stats=stats, plane_stats=vendor))
+    write_run(
+        logdir, {"host0": draw(planes, names=names, stats=stats, plane_stats=vendor)}, "eight"
+    )
 
 
 def one(logdir: Path) -> None:
     """The drawn trace."""
-    write(logdir, "drawn", "host0", drawn())
+    write_run(logdir, {"host0": drawn()}, "drawn")
 
 
 def cut(logdir: Path) -> None:
     """The drawn trace, of which the end is missing."""
     whole = drawn()
-    write(logdir, "cut", "host0", whole[: len(whole) * 3 // 5])
+    write_run(logdir, {"host0": whole[: len(whole) * 3 // 5]}, "cut")
 
 
 def dropped(logdir: Path) -> None:
     """Two events, of which the recorder says that there were more."""
     stats = {GPUS[0]: {"dropped_traces": 1_200_000}}
-    write(logdir, "dropped", "host0", draw({GPUS[0]: "Stream #1 |aa.bb"}, plane_stats=stats))
+    write_run(logdir, {"host0": draw({GPUS[0]: "Stream #1 |aa.bb"}, plane_stats=stats)}, "dropped")
 
 
 def hostile(logdir: Path) -> None:
@@ -190,7 +185,7 @@ def hostile(logdir: Path) -> None:
     plane.event(line, "backwards", -(10**6), -5)
     plane.event(line, "endless", 30 * 10**6, 2**63 - 1)
     plane.line("nothing here")
-    write(logdir, "hostile_events", "host0", space.bytes())
+    write_run(logdir, {"host0": space.bytes()}, "hostile_events")
 
 
 def sparse(logdir: Path) -> None:
@@ -201,14 +196,14 @@ def sparse(logdir: Path) -> None:
         line = plane.line(f"burst {number}", start_ns=start_ns)
         for at in range(50):
             plane.event(line, name, start_ns * 1000 + at * 10**6, 6 * 10**5)
-    write(logdir, "sparse", "host0", space.bytes())
+    write_run(logdir, {"host0": space.bytes()}, "sparse")
 
 
 def dense(logdir: Path) -> None:
     """20,000 events of 80 ns in 2 ms, nothing for 1 ms, one event of 1 ms."""
     tiny = [("tiny", at * 100_000, 80_000) for at in range(20_000)]
     long = ("long", 3 * 10**9, 10**9)
-    write(logdir, "dense", "host0", listed({HOST: {"main": [*tiny, long]}}))
+    write_run(logdir, {"host0": listed({HOST: {"main": [*tiny, long]}})}, "dense")
 
 
 def tracks(logdir: Path) -> None:
@@ -218,7 +213,7 @@ def tracks(logdir: Path) -> None:
         f"thread {at}": [(name, (start + at % 50) * US, us * US) for name, start, us in calls]
         for at in range(100_000)
     }
-    write(logdir, "tracks", "host0", listed({HOST: threads}))
+    write_run(logdir, {"host0": listed({HOST: threads})}, "tracks")
 
 
 def deep(logdir: Path) -> None:
@@ -226,13 +221,13 @@ def deep(logdir: Path) -> None:
     calls = [
         ("$deep.py:1 recurse", depth * 1000, (4000 - 2 * depth) * 1000) for depth in range(1500)
     ]
-    write(logdir, "deep", "host0", listed({HOST: {"main": calls}}))
+    write_run(logdir, {"host0": listed({HOST: {"main": calls}})}, "deep")
 
 
 def empty(logdir: Path) -> None:
     """Runs without any event: "empty" has a thread on which nothing happened, "bare" no thread."""
     for run, threads in (("empty", "main |"), ("bare", "")):
-        write(logdir, run, "host0", draw({HOST: threads}, start_ns=10**18))
+        write_run(logdir, {"host0": draw({HOST: threads}, start_ns=10**18)}, run)
 
 
 MAKERS: tuple[Callable[[Path], None], ...] = (

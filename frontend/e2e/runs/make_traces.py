@@ -1,20 +1,14 @@
 """Runs for the browser tests: `python make_traces.py LOGDIR RUN...`."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
-from traces import draw, listed
+from traces import draw, listed, write_run
 from traces.planted_programs import planted_gpu
 
 HOSTILE = "<img src=x onerror=window.hacked=1>/../\x00 <script>window.hacked=1</script>"
 KERNEL = {"kernel_details": "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1"}
-
-
-def write(logdir: Path, run: str, host: str, content: bytes) -> None:
-    """Puts a trace where a recorder would."""
-    folder = logdir / "plugins" / "profile" / run
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{host}.xplane.pb").write_bytes(content)
 
 
 def gpu(names: dict[str, str]) -> bytes:
@@ -47,32 +41,25 @@ def many(rows: int) -> bytes:
     return listed({"/host:CPU": {"main": ops}})
 
 
-def main(run: str, logdir: Path) -> None:
-    """Writes the traces of one run."""
-    if run == "hostile_ops":
-        write(logdir, run, "host0", gpu({"b": HOSTILE, "c": f"Iterator::{HOSTILE}"}))
-    elif run == "damaged_hosts":
-        write(logdir, run, "h0", gpu({}))
-        write(logdir, run, "h1", gpu({}))
-        whole = gpu({})
-        write(logdir, run, "h2", whole[: len(whole) * 2 // 3])
-        write(logdir, run, "h3", b"this is not a trace at all")
-    elif run == "no_trace":
-        write(logdir, run, "host0", "not\N{REPLACEMENT CHARACTER} a trace".encode())
-    elif run == "many_ops":
-        write(logdir, run, "host0", many(100_000))
-    elif run == "small":
-        write(logdir, run, "host0", gpu({}))
-    elif run == "programs":
-        write(logdir, run, "host0", planted_gpu("memory_bound"))
-    elif run == "programs_without_steps":
-        write(logdir, run, "host0", planted_gpu("memory_bound", steps=0))
-    elif run == "no_files":
-        (logdir / "plugins" / "profile" / run).mkdir(parents=True)
-    else:
-        raise SystemExit(f"unknown run {run}")
+def damaged() -> dict[str, bytes]:
+    """Two hosts whose traces are whole, one whose end is missing, and one without a trace."""
+    whole = gpu({})
+    cut = whole[: len(whole) * 2 // 3]
+    return {"h0": whole, "h1": whole, "h2": cut, "h3": b"this is not a trace at all"}
 
+
+# What the hosts of each run have recorded.
+RUNS: dict[str, Callable[[], dict[str, bytes]]] = {
+    "hostile_ops": lambda: {"host0": gpu({"b": HOSTILE, "c": f"Iterator::{HOSTILE}"})},
+    "damaged_hosts": damaged,
+    "no_trace": lambda: {"host0": "not\N{REPLACEMENT CHARACTER} a trace".encode()},
+    "many_ops": lambda: {"host0": many(100_000)},
+    "small": lambda: {"host0": gpu({})},
+    "programs": lambda: {"host0": planted_gpu("memory_bound")},
+    "programs_without_steps": lambda: {"host0": planted_gpu("memory_bound", steps=0)},
+    "no_files": dict,
+}
 
 if __name__ == "__main__":
     for chosen in sys.argv[2:]:
-        main(chosen, Path(sys.argv[1]))
+        write_run(Path(sys.argv[1]), RUNS[chosen](), chosen)
