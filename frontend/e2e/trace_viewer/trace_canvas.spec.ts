@@ -3,17 +3,16 @@ import { expect, test } from "vitest";
 import { colorOf, LARGE, release, settled } from "../harness/browser";
 import {
   ALL,
+  canvasOfRuns,
   colorOfName,
   MAIN,
   mostOf,
   ROW,
   type Span,
   shareOf,
-  showTrace,
   TIMELINE,
   type TracePage,
 } from "./trace_canvas_page";
-import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const RENDERERS = ["webgl", "canvas"] as const;
 /** Of the first step; the others lie 50 µs later each. */
@@ -39,10 +38,7 @@ const GAPS: readonly (readonly [lane: string, depth: number, span: Span])[] = [
   ["e4", 0, [0, 10]],
 ];
 
-const runs = traceRuns();
-
-const show = (run: string, span: Span, view: View = {}, options: OpenOptions = {}) =>
-  showTrace(runs, run, span, view, options);
+const show = canvasOfRuns();
 
 /** What is selected, and that the address has it. */
 async function expectSelected(trace: TracePage, name: string, id: number, part = "e") {

@@ -1,7 +1,7 @@
 /** The canvas of the trace viewer in a browser: its lanes, its colors, and what its address says. */
 import type { Page } from "playwright-core";
 import { hueColors, hueOfName } from "../../src/widgets/canvas/event_colors";
-import type { OpenOptions, Runs, View } from "./trace_runs";
+import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 export const TIMELINE = "#trace-timeline";
 /** CSS pixels of the time axis and of one row. */
@@ -133,20 +133,17 @@ export class TracePage {
   }
 }
 
-/** [from, to) µs of a run, drawn. */
-export async function showTrace(
-  runs: Runs,
-  run: string,
-  span: Span,
-  view: View = {},
-  options: OpenOptions = {},
-): Promise<TracePage> {
-  const [from, to] = span.map((us) => String(us / 1e3));
-  const address = runs.address(run, { from_ms: from, to_ms: to, ...view });
-  const { page } = await runs.openAt(address, options);
-  const trace = new TracePage(page, span);
-  await trace.ready();
-  return trace;
+/** For the tests of a file: `show` opens [from, to) µs of a run, drawn. */
+export function canvasOfRuns() {
+  const runs = traceRuns();
+  return async (run: string, span: Span, view: View = {}, options: OpenOptions = {}) => {
+    const [from, to] = span.map((us) => String(us / 1e3));
+    const address = runs.address(run, { from_ms: from, to_ms: to, ...view });
+    const { page } = await runs.openAt(address, options);
+    const trace = new TracePage(page, span);
+    await trace.ready();
+    return trace;
+  };
 }
 
 /** The color of events of a name, in the light theme. */
@@ -155,7 +152,7 @@ export function colorOfName(name: string): string {
 }
 
 /** All that is in view has been drawn, of the lanes as they are. */
-export async function isWhole(page: Page): Promise<void> {
+async function isWhole(page: Page): Promise<void> {
   const frames = () =>
     new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   await page.evaluate(frames);

@@ -6,24 +6,20 @@ import { expectNumber } from "../harness/readings";
 import {
   ALL,
   AXIS,
+  canvasOfRuns,
   colorOfName,
   MAIN,
   mostOf,
   ROW,
   type Span,
   shareOf,
-  showTrace,
   TIMELINE,
   type TracePage,
 } from "./trace_canvas_page";
-import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const TILES = /timeline_tiles/;
 
-const runs = traceRuns();
-
-const show = (run: string, span: Span, view: View = {}, options: OpenOptions = {}) =>
-  showTrace(runs, run, span, view, options);
+const show = canvasOfRuns();
 
 /** Rows of the table of sums: the cells of each, by its name. */
 async function sums(trace: TracePage): Promise<Map<string, string[]>> {

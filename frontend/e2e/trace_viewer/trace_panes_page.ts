@@ -7,22 +7,15 @@ import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 /** All four steps of the drawn run, see make_timeline_run.py. */
 export const ALL = { from_ms: "0", to_ms: "0.21" };
 
-export interface Panes {
-  /** A page of a run; of the drawn one with the tracks that are worked out of its events. */
-  readonly show: (view?: View, run?: string, options?: OpenOptions) => Promise<Page>;
-  /** The address of a page of a run. */
-  readonly address: (run: string, view?: View) => string;
-  /** An address in a page of its own, as soon as it is there. */
-  readonly openAt: (address: string) => Promise<Page>;
-}
-
 /** Runs for the tests of a file, each of which has to end without problems. */
-export function panesOfRuns(): Panes {
+export function panesOfRuns() {
   const runs = traceRuns();
   return {
     address: runs.address,
-    openAt: async (address) => (await runs.openAt(address)).page,
-    show: async (view = ALL, run = "drawn", options = {}) => {
+    /** An address in a page of its own, as soon as it is there. */
+    openAt: async (address: string) => (await runs.openAt(address)).page,
+    /** A page of a run; of the drawn one with the tracks that are worked out of its events. */
+    show: async (view: View = ALL, run = "drawn", options: OpenOptions = {}) => {
       const { page } = await runs.openAt(runs.address(run, view), options);
       const isDrawn = /[1-9][\d,]* (busy strips? )?(drawn|listed)/;
       await page.locator(".trace-status", { hasText: isDrawn }).waitFor();
@@ -39,6 +32,8 @@ export const expectParameter = (page: Page, name: string, value: string | null) 
 export const field = (page: Page) => page.getByRole("textbox", { name: "Search events" });
 export const count = (page: Page) => page.getByTitle("List the hits");
 export const drawer = (page: Page) => page.getByRole("region", { name: "Details" });
+/** The name of the selected event. */
+export const eventName = (page: Page) => drawer(page).locator(".trace-event-name > code");
 export const tree = (page: Page) => page.getByRole("tree");
 export const tab = (page: Page, name: string) => drawer(page).getByRole("tab", { name });
 /** The counts in tabs change while searches end, which moves the tabs after them. */
@@ -59,18 +54,17 @@ export async function drawn(page: Page): Promise<number> {
 /** The name in the drawer, and when the event starts. */
 export async function expectEvent(page: Page, name: string, start: string): Promise<void> {
   await expect.poll(() => fact(page, "Start")).toBe(start);
-  await expect
-    .poll(() => textOf(drawer(page).locator(".trace-event-name > code").first()))
-    .toBe(name);
+  await expect.poll(() => textOf(eventName(page).first())).toBe(name);
 }
 
+/** What the drawer says of the selected event: "Start" and the like. */
 export async function fact(page: Page, label: string): Promise<string> {
   const found = drawer(page).locator(".trace-facts > div", { hasText: label }).locator("dd");
   return (await found.count()) > 0 ? textOf(found.first()) : "";
 }
 
 /** The cells of a table, row by row. */
-export function cells(page: Page, label: string): Promise<string[][]> {
+export function cells(page: Page, label: string | RegExp): Promise<string[][]> {
   return page
     .getByRole("grid", { name: label })
     .locator(".trace-rows-body [role=row]")

@@ -1,15 +1,12 @@
 /** The trace viewer around its canvas, on a drawn trace of which all is known: details, search, sums. */
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { textOf } from "../harness/browser";
 import { TRACES } from "../harness/servers";
 import {
   ALL,
   drag,
-  drawer,
   lane,
   openTrace,
-  parameter,
   press,
   rowsOf,
   settled,
@@ -17,6 +14,7 @@ import {
   status,
   viewOf,
 } from "./trace_page";
+import { count, drawer, expectCount, field, lanes, parameter, tree } from "./trace_panes_page";
 import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const TIMELINE = "#trace-timeline";
@@ -27,20 +25,6 @@ const runs = traceRuns();
 const show = async (view: View = ALL) => (await openTrace(runs, "drawn", view)).page;
 
 const width = ({ from, to }: { from: number; to: number }) => to - from;
-const search = (page: Page) => page.getByRole("textbox", { name: "Search events" });
-const found = (page: Page) => page.locator(".trace-count");
-
-const names = (page: Page) =>
-  page.locator(".trace-label").evaluateAll((labels) =>
-    labels
-      .map((label) => ({
-        top: label.getBoundingClientRect().top,
-        name: label.querySelector(".trace-label-name")?.textContent ?? "",
-      }))
-      .toSorted((a, b) => a.top - b.top)
-      .map(({ name }) => name),
-  );
-const tree = (page: Page) => page.getByRole("tree", { name: "Hosts, sections and tracks" });
 
 test("it opens on the median step, with a hint at the keys the first time", async () => {
   const opened = await openTrace(runs, "drawn", {}, { first: undefined });
@@ -147,7 +131,7 @@ test("the statistics follow what is in view", async () => {
   await expect.poll(count).toBe("2");
   // A row marks its events.
   await page.getByRole("grid").getByText("train", { exact: true }).click();
-  await expect.poll(() => search(page).inputValue()).toBe("whole:train");
+  await expect.poll(() => field(page).inputValue()).toBe("whole:train");
 });
 
 /** A refused pattern is a failed request, which the browser logs. */
@@ -156,19 +140,19 @@ const REFUSED: OpenOptions = { forgives: /400/ };
 test("the server judges regular expressions, and the search says what is wrong", async () => {
   const { page } = await openTrace(runs, "drawn", ALL, REFUSED);
   await page.getByRole("search").getByRole("button", { name: "Regular expression" }).click();
-  await search(page).fill("^(relu|gemm)_");
-  await expect.poll(() => textOf(found(page))).toMatch(/^12 hits/);
+  await field(page).fill("^(relu|gemm)_");
+  await expectCount(page, /^12 hits/);
   await expect.poll(() => parameter(page, "q")).toBe("^(relu|gemm)_");
   const alert = page.getByRole("search").getByRole("alert");
   for (const text of ["(gemm", "(a)\\1"]) {
-    await search(page).fill(text);
+    await field(page).fill(text);
     await expect
       .poll(() => textOf(alert))
       .toContain(`'${text}' is not a supported regular expression`);
-    await expect.poll(() => search(page).getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => field(page).getAttribute("aria-invalid")).toBe("true");
   }
-  await search(page).fill("(?i)GEMM");
-  await expect.poll(() => textOf(found(page))).toMatch(/^8 hits/);
+  await field(page).fill("(?i)GEMM");
+  await expectCount(page, /^8 hits/);
   await expect.poll(() => alert.count()).toBe(0);
 });
 
@@ -211,11 +195,11 @@ const QUERIES: readonly (readonly [query: string, hits: string])[] = [
 test("searches ask for names, categories, arguments, sources, and rows of other pages", async () => {
   const page = await show();
   for (const [query, text] of QUERIES) {
-    await search(page).fill("no such event");
-    await expect.poll(() => textOf(found(page))).toContain("no hits");
-    await search(page).fill(query);
+    await field(page).fill("no such event");
+    await expect.poll(() => textOf(count(page))).toContain("no hits");
+    await field(page).fill(query);
     await expect.poll(() => parameter(page, "q")).toBe(query);
-    await expect.poll(() => textOf(found(page))).toContain(text);
+    await expect.poll(() => textOf(count(page))).toContain(text);
   }
 });
 
@@ -234,15 +218,15 @@ test("the tree works by keyboard", async () => {
   await settled(page);
   const last = await active();
   await page.keyboard.press("Alt+ArrowUp");
-  await expect.poll(async () => (await names(page)).at(-1)).not.toBe(last);
+  await expect.poll(async () => (await lanes(page)).at(-1)).not.toBe(last);
   await page.keyboard.press("p");
-  await expect.poll(async () => (await names(page))[0]).toBe(last);
+  await expect.poll(async () => (await lanes(page))[0]).toBe(last);
   await page.keyboard.press("End");
   await settled(page);
   const hidden = await active();
   await page.keyboard.press("h");
   await expect
-    .poll(async () => (await names(page)).filter((name) => name === hidden).length)
+    .poll(async () => (await lanes(page)).filter((name) => name === hidden).length)
     .toBeLessThan(2);
 });
 

@@ -1,10 +1,12 @@
 /** From other pages into the trace viewer, with exactly the events meant marked, and back. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { settled as isIdle, release, textOf } from "../harness/browser";
 import { ask, column, rows, type Table, TRACES } from "../harness/servers";
 import { server } from "../harness/shared_server";
-import { expectChosen, lane, parameter, ROW, settled, timeline, viewOf } from "./trace_page";
+import { ROW } from "./trace_canvas_page";
+import { expectChosen, lane, settled, timeline, viewOf } from "./trace_page";
+import { expectCount, field, parameter } from "./trace_panes_page";
 import { traceRuns, type View } from "./trace_runs";
 
 const runs = traceRuns();
@@ -12,12 +14,27 @@ const runs = traceRuns();
 const show = async (run: string, tool: string, view: View = {}) =>
   (await runs.openAt(runs.address(run, view, tool))).page;
 
-const hits = (page: Page) => page.locator(".trace-count");
 const isTrace = (page: Page) => page.waitForURL(/tool=trace_viewer/);
+/** The table of a page, and its first row. */
+const table = (page: Page) => page.getByRole("treegrid", { name: /^(?!Calls)/ });
+const firstRow = (page: Page) => table(page).getByRole("row").nth(1);
+
+/** The `at`th of the tables that a tool answers with, or its only one. */
+async function answered(run: string, tool: string, at: number) {
+  const answer = await ask<Table[] | Table>(server, run, tool);
+  return rows(Array.isArray(answer) ? answer[at] : answer);
+}
+
+/** Follows a link to the trace viewer, which then shows all that it leads to. */
+async function follow(link: Locator): Promise<void> {
+  await link.click();
+  await isTrace(link.page());
+  await settled(link.page());
+}
 
 /** The row of a table that has the focus and is chosen, opened. */
 async function openRow(page: Page, at: number): Promise<void> {
-  const grid = page.getByRole("treegrid", { name: /^(?!Calls)/ }).last();
+  const grid = table(page).last();
   await grid.getByRole("row").nth(1).waitFor();
   await grid.focus();
   await page.keyboard.press("Home");
@@ -28,34 +45,27 @@ async function openRow(page: Page, at: number): Promise<void> {
 test.each([
   ["framework_op_stats", 1, "operation"],
   ["kernel_stats", 0, "kernel_name"],
-] as const)("a row of %s opens with its events marked", async (tool, table, name) => {
-  const answer = await ask<Table[] | Table>(server, "drawn", tool);
-  const [first] = rows(Array.isArray(answer) ? answer[table] : answer);
+] as const)("a row of %s opens with its events marked", async (tool, at, name) => {
+  const [first] = await answered("drawn", tool, at);
   const page = await show("drawn", tool);
   await openRow(page, 0);
-  await page.getByRole("link", { name: "Show in the trace viewer" }).click();
-  await isTrace(page);
-  await settled(page);
+  await follow(page.getByRole("link", { name: "Show in the trace viewer" }));
   expect(parameter(page, "q")).toContain(String(first[name]));
-  await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${first.occurrences} hits?`));
+  await expectCount(page, new RegExp(`^${first.occurrences} hits?`));
   await page
     .getByRole("tab", { name: `Search hits (${first.occurrences})`, selected: true })
     .waitFor();
   // Enter goes to the first of them.
-  await page.getByRole("textbox", { name: "Search events" }).press("Enter");
+  await field(page).press("Enter");
   await expectChosen(page, "gemm_kernel");
   // Back leads to the table.
   await page.goBack();
-  await page
-    .getByRole("treegrid", { name: /^(?!Calls)/ })
-    .getByRole("row")
-    .nth(1)
-    .waitFor();
+  await firstRow(page).waitFor();
 });
 
 test("g does the same by keyboard, for the row that is chosen", async () => {
   const page = await show("drawn", "kernel_stats");
-  const [, second] = rows(await ask<Table>(server, "drawn", "kernel_stats"));
+  const [, second] = await answered("drawn", "kernel_stats", 0);
   const grid = page.getByRole("treegrid");
   await grid.getByRole("row").nth(1).waitFor();
   await grid.focus();
@@ -67,13 +77,11 @@ test("g does the same by keyboard, for the row that is chosen", async () => {
 
 test("input ops, their verdict and who works for them lead to their events", async () => {
   const page = await show("drawn", "input_pipeline_analyzer");
-  const [op] = rows((await ask(server, "drawn", "input_pipeline_analyzer"))[2]);
+  const [op] = await answered("drawn", "input_pipeline_analyzer", 2);
   await openRow(page, 0);
-  await page.getByRole("link", { name: "Show in the trace viewer" }).click();
-  await isTrace(page);
-  await settled(page);
+  await follow(page.getByRole("link", { name: "Show in the trace viewer" }));
   expect(parameter(page, "q")).toBe(`input-op:${op.opName}`);
-  await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${op.count} hits`));
+  await expectCount(page, new RegExp(`^${op.count} hits`));
 });
 
 test("a step of a chart opens as that step, however late its track comes, and Back leads back", async () => {
@@ -122,9 +130,7 @@ test("findings open on their worst step with their events marked", async () => {
   const expected = new URLSearchParams(
     new URL(`x:?${(await link.getAttribute("href"))!.slice(1)}`).search,
   );
-  await link.click();
-  await isTrace(page);
-  await settled(page);
+  await follow(link);
   expect(parameter(page, "q")).toBe(expected.get("q"));
   await expect.poll(() => page.url()).toMatch(/from_ms=|event=/);
 });
@@ -135,18 +141,14 @@ test("the pod viewer's workers open on their own host", async () => {
   await card.waitFor();
   await isIdle(page);
   const host = await textOf(card.locator(".cut").first());
-  await card.getByRole("link", { name: "Show its host in trace" }).click();
-  await isTrace(page);
-  await settled(page);
+  await follow(card.getByRole("link", { name: "Show its host in trace" }));
   await expect.poll(() => parameter(page, "hosts")).toBe(host);
   await expect.poll(() => parameter(page, "event")).not.toBeNull();
   const view = await viewOf(page);
   expect(view.from).toBeGreaterThan(80);
   expect(view.to).toBeLessThan(170);
   await page.goBack();
-  await page.getByRole("link", { name: "Show in trace", exact: true }).click();
-  await isTrace(page);
-  await settled(page);
+  await follow(page.getByRole("link", { name: "Show in trace", exact: true }));
   // A step opens where its slowest worker ran it.
   expect(parameter(page, "hosts")).toMatch(/^worker-\d$/);
 });
@@ -154,7 +156,7 @@ test("the pod viewer's workers open on their own host", async () => {
 test("an event leads to its op and kernel on the other pages", async () => {
   const page = await show("drawn", "trace_viewer", { from_ms: "0", to_ms: "0.2", q: "gemm" });
   await settled(page);
-  await page.getByRole("textbox", { name: "Search events" }).press("Enter");
+  await field(page).press("Enter");
   await expectChosen(page, "gemm_kernel");
   await page.getByRole("tab", { name: "Event" }).click();
   const head = page.locator(".trace-event-name");
@@ -168,11 +170,7 @@ test("an event leads to its op and kernel on the other pages", async () => {
     await page.waitForURL(/tool=(?!trace_viewer)/);
     // A table with the row, or a page of steps with the step chosen.
     const isStep = /step/i.test(name);
-    const row = page
-      .getByRole("treegrid", { name: /^(?!Calls)/ })
-      .getByRole("row")
-      .nth(1);
-    await (isStep ? page.getByRole("heading", { level: 1 }) : row).waitFor();
+    await (isStep ? page.getByRole("heading", { level: 1 }) : firstRow(page)).waitFor();
     await expect.poll(() => page.getByText(/ match the filters/).count()).toBe(0);
     if (isStep) expect(parameter(page, "step")).toBe("0");
     await page.goBack();
@@ -208,7 +206,7 @@ async function expectEvidence(run: string): Promise<number> {
   for (const view of shown) {
     const page = await show(run, "trace_viewer", Object.fromEntries(view));
     await settled(page);
-    await expect.poll(() => textOf(hits(page))).toMatch(/ · [1-9][\d,]* in view$/);
+    await expectCount(page, / · [1-9][\d,]* in view$/);
     const names = await tracksWithHits(run, view);
     expect(names.length).toBeGreaterThan(0);
     const canvas = (await timeline(page).boundingBox())!;
@@ -240,9 +238,8 @@ describe.runIf(TRACES)("on recorded traces", () => {
     ["v100", "framework_op_stats", 1],
     ["v100", "kernel_stats", 0],
     ["tpu", "framework_op_stats", 1],
-  ] as const)("%s: rows of %s mark as many events as they count", async (run, tool, table) => {
-    const answer = await ask<Table[] | Table>(server, run, tool);
-    const listed = rows(Array.isArray(answer) ? answer[table] : answer);
+  ] as const)("%s: rows of %s mark as many events as they count", async (run, tool, index) => {
+    const listed = await answered(run, tool, index);
     const page = await show(run, tool, { group: "none" });
     for (const at of [0, 3]) {
       await openRow(page, at);
@@ -250,7 +247,7 @@ describe.runIf(TRACES)("on recorded traces", () => {
       await isTrace(page);
       await settled(page);
       const count = Number(listed[at].occurrences).toLocaleString("en-US");
-      await expect.poll(() => textOf(hits(page))).toMatch(new RegExp(`^${count} hits?\\b`));
+      await expectCount(page, new RegExp(`^${count} hits?\\b`));
       await page.goBack();
     }
   });

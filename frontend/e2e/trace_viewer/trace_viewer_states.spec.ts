@@ -1,21 +1,19 @@
 /** The trace viewer on what is large, deep or nonsense, and at both sizes of window. */
 import { describe, expect, test } from "vitest";
-import { release, textOf } from "../harness/browser";
+import { release } from "../harness/browser";
 import { expectGoodLooks, FIRST_LOOK } from "../harness/looks";
 import { RECORDED, TRACES } from "../harness/servers";
 import {
-  drawer,
   expectSelected,
-  fact,
   lane,
   openTrace,
-  parameter,
   press,
   settled,
   status,
   timeline,
   viewOf,
 } from "./trace_page";
+import { drawer, expectCount, fact, field, parameter } from "./trace_panes_page";
 import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const runs = traceRuns();
@@ -45,9 +43,9 @@ test("100,000 tracks: few elements, small answers, and the last one is reached",
 test("calls that are 1,500 deep: all are counted, the stack is described", async () => {
   const { page } = await show("deep");
   await expect.poll(() => status(page)).toMatch(/^1,500 events in the file.*1,500 indexed/);
-  await page.getByRole("textbox", { name: "Search events" }).fill("recurse");
-  await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^1,500 hits/);
-  await page.getByRole("textbox", { name: "Search events" }).press("Enter");
+  await field(page).fill("recurse");
+  await expectCount(page, /^1,500 hits/);
+  await field(page).press("Enter");
   await page.getByRole("tab", { name: "Event" }).click();
   await expectSelected(page, "$deep.py:1 recurse");
   for (let depth = 1; depth < 4; depth++) {
