@@ -99,8 +99,7 @@ def test_a_read_in_each_step_costs_what_could_go_on_beside_it(read_us: int, gain
         idle=(idle(Activity.PYTHON, 0.3, BATCH),),
         reads=[reading(read_us)],
     )
-    finding = finding_of(given, "blocking_read")
-    assert finding is not None
+    finding = claim(given, "blocking_read")
     assert finding.gain_ms == pytest.approx(gain_us / 1000)
     assert "most of it in batch (train.py:14)" in finding.detail
     # One of the two, where they are about the same time.
@@ -114,8 +113,7 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
         idle=(waiting("", "np.asarray(jax.Array)", 0.2), idle(Activity.PYTHON, 0.1, BATCH)),
         reads=[reading(400)],
     )
-    finding = finding_of(given, "blocking_read")
-    assert finding is not None
+    finding = claim(given, "blocking_read")
     assert finding.gain_ms == pytest.approx(0.1)
     assert "no device works for 100 µs, most of it in batch (train.py:14)" in finding.detail
     assert "the trace does not show whether it does" in finding.detail
@@ -131,8 +129,7 @@ def test_a_read_is_not_what_the_program_does_besides_reading():
         idle=(converting, idle(Activity.UNCOVERED, 0.2)),
         reads=[reading(400)],
     )
-    finding = finding_of(given, "blocking_read")
-    assert finding is not None
+    finding = claim(given, "blocking_read")
     assert "while the program does other things" in finding.detail
 
 
@@ -146,8 +143,7 @@ def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_rea
         idle=(running, nothing),
         reads=[reading(400)],
     )
-    finding = finding_of(given, "blocking_read")
-    assert finding is not None
+    finding = claim(given, "blocking_read")
     assert finding.gain_ms == pytest.approx(0.1)
     without_reads = finding_of(dataclasses.replace(given, reads=()), "gap_between_steps")
     assert without_reads is None or without_reads.gain_ms == pytest.approx(0.1)
@@ -209,8 +205,7 @@ def test_a_callback_in_each_step_is_said_with_the_function_that_was_recorded_in_
     split = {Phase.HOST_COMPUTE: 150, Phase.OTHER: 250}
     idle_in = (idle(Activity.PYTHON, 0.25, BATCH),)
     given = evidence(split, idle=idle_in, callbacks=[called])
-    finding = finding_of(given, "host_callbacks")
-    assert finding is not None
+    finding = claim(given, "host_callbacks")
     assert (finding.severity, finding.gain_ms) == ("high", pytest.approx(0.4))
     assert "pure_callback.1" in finding.detail
     assert "batch (train.py:14)" in finding.detail
@@ -247,8 +242,7 @@ def test_a_gap_that_calls_of_the_runtime_fill_is_not_idle():
     shares = (calls, idle(Activity.UNCOVERED, 0.05))
     given = evidence({Phase.OTHER: 600}, gap=300, idle=shares)
     assert finding_of(given, "gap_between_steps") is None
-    rest = finding_of(given, "all_others")
-    assert rest is not None
+    rest = claim(given, "all_others")
     assert rest.gain_ms == pytest.approx(0.6)
     # Calls elsewhere in the step fill no gap.
     short = (dataclasses.replace(calls, ms=0.3, parts=(("", 0.3),)), idle(Activity.UNCOVERED, 0.3))
@@ -268,15 +262,13 @@ def test_ops_one_by_one_are_not_told_as_time_without_ops_too():
         return evidence({Phase.OTHER: 300}, single_ops=[runs])
 
     assert finding_of(of_runs(300), "all_others") is None
-    left = finding_of(of_runs(200), "all_others")
-    assert left is not None
+    left = claim(of_runs(200), "all_others")
     assert left.gain_ms == pytest.approx(0.1)
 
 
 def test_a_wait_for_another_thread_is_named():
     given = evidence({Phase.OTHER: 300}, idle=(waiting(BATCH, "$queue.py:154 get", 0.3),))
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert "queue.get" in finding.title
     assert finding.gain_ms == pytest.approx(0.3)
 
@@ -290,8 +282,7 @@ def test_outliers_name_the_function_that_makes_them_long():
         is_driver=np.array([True]), open_ps=ints(*[42 * US] * len(rows)), calls=NO_CALLS,
     )  # fmt: skip
     given = dataclasses.replace(given, idle_time=[spent])
-    finding = finding_of(given, "periodic_steps")
-    assert finding is not None
+    finding = claim(given, "periodic_steps")
     assert "time that no op covers: batch (train.py:14), in gc.collect." in finding.detail
 
 
@@ -316,21 +307,18 @@ def loop(ms: float, **parts: float) -> IdleShare:
 def test_of_a_function_that_holds_the_loop_what_it_calls_is_named():
     """The loop leaves 400 µs of its 900 to ops; of the others a call of `sleep` takes 450."""
     given = evidence({Phase.OTHER: 500}, idle=(loop(0.5, sleep=0.45),))
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert finding.title == "time.sleep, called by body (train.py:50), takes 450 µs of each step"
     assert finding.gain_ms == pytest.approx(0.45)
     assert dict(parse_qsl(finding.evidence.query))["q"] == "whole:$time sleep"
-    rest = finding_of(given, "all_others")
-    assert rest is not None
+    rest = claim(given, "all_others")
     assert rest.gain_ms == pytest.approx(0.05)
     assert "Python 50 µs" in rest.detail
 
 
 def test_of_a_function_that_holds_the_loop_its_own_code_is_named_where_no_call_takes_most():
     given = evidence({Phase.OTHER: 200}, idle=(loop(0.2, sleep=0.05),))
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert finding.title == "body (train.py:50) itself takes 150 µs of each step"
     assert "have no frames" in finding.action
     # What holds the step makes no input by itself.
@@ -340,8 +328,7 @@ def test_of_a_function_that_holds_the_loop_its_own_code_is_named_where_no_call_t
 
 def test_a_function_that_holds_a_loop_leaves_the_name_to_one_that_takes_longer():
     shares = (loop(0.2, sleep=0.11), idle(Activity.PYTHON, 0.15, BATCH))
-    finding = finding_of(evidence({Phase.OTHER: 350}, idle=shares), "python_overhead")
-    assert finding is not None
+    finding = claim(evidence({Phase.OTHER: 350}, idle=shares), "python_overhead")
     assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
     assert finding.gain_ms == pytest.approx(0.15)
     assert "Also: time.sleep, called by body (train.py:50), 110 µs." in finding.detail
@@ -355,8 +342,7 @@ def test_a_function_of_few_steps_is_not_said_to_be_in_each():
         open_ps=ints(*[1000 * US] * 3), calls=NO_CALLS,
     )  # fmt: skip
     given = evidence({Phase.OTHER: 300}, idle=shares, idle_time=[spent])
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert finding.title == (
         "batch (train.py:14) takes 1 ms in 3 of 10 steps, 500 µs of that in time.sleep"
     )

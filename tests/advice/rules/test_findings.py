@@ -7,7 +7,18 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
-from builders.evidence import GPU, NO_GPU, TPU, US, evidence, finding_of, host, ints, memory, traced
+from builders.evidence import (
+    GPU,
+    NO_GPU,
+    TPU,
+    US,
+    claim,
+    evidence,
+    host,
+    ints,
+    memory,
+    traced,
+)
 from builders.job_steps import job_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,8 +85,7 @@ def test_findings_lead_to_their_events_in_the_worst_step():
     def page(split: Sequence[dict[Phase, int]], name: str, **parts: Any) -> dict[str, str]:
         job = job_of([{"GPU:0": one} for one in split])
         given = dataclasses.replace(evidence(**parts), job=job, means=step_means(job))
-        finding = finding_of(given, name)
-        assert finding is not None
+        finding = claim(given, name)
         opened = finding.next_page or finding.evidence
         assert opened.tool == "trace_viewer"
         return dict(parse_qsl(opened.query))

@@ -32,8 +32,7 @@ def test_small_kernels():
         ))  # fmt: skip
 
     assert severities("small_kernels", *map(of, (59, 60, 259, 260, 900))) == LADDER
-    finding = finding_of(of(260), "small_kernels")
-    assert finding is not None
+    finding = claim(of(260), "small_kernels")
     assert finding.value == pytest.approx(30.0)
     assert finding.gain_ms == pytest.approx(0.04)
     assert "30 of 100 kernels" in finding.detail
@@ -63,8 +62,7 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
     waited = claim(of(60, 40), "copies_to_device")
     assert (waited.severity, waited.gain_ms) == ("moderate", pytest.approx(0.04))
     assert waited.action.startswith("Copy ahead of the step")
-    finding = finding_of(of(200, 30), "copies_to_device")
-    assert finding is not None
+    finding = claim(of(200, 30), "copies_to_device")
     assert (finding.severity, finding.gain_ms) == ("low", pytest.approx(0.03))
     assert "already overlaps" in finding.action
     assert finding.detail.startswith(
@@ -110,8 +108,7 @@ def test_copies_that_are_the_input_are_said_once():
     assert [finding.id for finding in find_findings(sent)] == ["input_bound"]
     assert "10 copies of 2 KiB on average" in claim(sent, "input_bound").detail
     # Where a loader is slow copies are a part of what steps wait for.
-    other = finding_of(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
-    assert other is not None
+    other = claim(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
     assert (other.severity, other.gain_ms) == ("low", 0.0)
     assert other.detail.endswith("Other findings cover 300 µs of that.")
 
@@ -137,8 +134,7 @@ def in_32_bit(share: int, low: int = 0) -> Evidence:
 def test_ops_that_could_use_tensor_cores():
     ladder = map(in_32_bit, (99, 100, 399, 400, 900))
     assert severities("no_mixed_precision", *ladder) == LADDER
-    finding = finding_of(in_32_bit(400), "no_mixed_precision")
-    assert finding is not None
+    finding = claim(in_32_bit(400), "no_mixed_precision")
     assert finding.gain_ms == pytest.approx(0.2)  # half of 40 % of 1 ms
     assert "0.0 % of device compute uses 16-bit or narrower types" in finding.detail
 
@@ -153,8 +149,7 @@ def test_products_of_which_nothing_is_known_are_not_said_to_do_without_tensor_co
     given = evidence({Phase.COMPUTE_32: 1000}, kernels=unknown)
     assert finding_of(given, "no_mixed_precision") is None
     some = kernels((True, CoreUse.NO, 400), (True, CoreUse.UNKNOWN, 600))
-    finding = finding_of(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
-    assert finding is not None
+    finding = claim(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
     assert finding.value == pytest.approx(40)
     assert "For 60.0 % of kernel time, this is unknown." in finding.detail
     assert finding.evidence.query == "f.is_op_tensor_core_eligible=yes&f.tensor_core_use=%3Dno"
@@ -167,8 +162,7 @@ def test_the_cores_have_the_name_that_their_vendor_gives_them():
         given = evidence(
             {Phase.COMPUTE_32: 1000}, kernels=kernels((True, CoreUse.NO, 9), of_amd=of_amd)
         )
-        finding = finding_of(given, "no_mixed_precision")
-        assert finding is not None
+        finding = claim(given, "no_mixed_precision")
         text = f"{finding.title} {finding.detail} {finding.action}"
         assert name in text
         assert other not in text
@@ -186,8 +180,7 @@ def convolutions(into: int, out: int, *, op: str = "model/conv", name: str = "co
 def test_convolutions_that_turn_their_images():
     ladder = [convolutions(*pair) for pair in ((19, 10), (20, 10), (99, 50), (100, 50), (300, 9))]
     assert severities("channels_last", *ladder) == LADDER
-    finding = finding_of(ladder[3], "channels_last")
-    assert finding is not None
+    finding = claim(ladder[3], "channels_last")
     assert finding.gain_ms == pytest.approx(0.15)
     assert "100 arrays to channels last" in finding.detail
     assert finding.evidence.tool == "kernel_stats"
@@ -200,8 +193,7 @@ def test_biases_before_batch_normalization():
         return evidence(gpus=facts)
 
     assert severities("bias_before_batch_norm", *map(of, (29, 30, 149, 150, 500))) == LADDER
-    finding = finding_of(of(150), "bias_before_batch_norm")
-    assert finding is not None
+    finding = claim(of(150), "bias_before_batch_norm")
     assert finding.gain_ms == pytest.approx(0.15)
     assert "use_bias=False" in finding.action
 

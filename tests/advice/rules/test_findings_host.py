@@ -44,8 +44,7 @@ def test_eager_calls_count_where_the_ops_leave_no_events():
     facts = host(eager_name=["MatMul", "Relu"], eager_count=ints(60, 2), eager_ps=ints(200 * US, 0))
     given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
     assert eager_shares(given) == (pytest.approx(20.0), pytest.approx(math.nan, nan_ok=True))
-    finding = finding_of(given, "eager_ops")
-    assert finding is not None
+    finding = claim(given, "eager_ops")
     assert "62 calls, most time in MatMul, Relu" in finding.detail
     assert finding.gain_ms is None
     assert finding.evidence.query == "f.eager=%3DEager"
@@ -82,8 +81,7 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
         *NO_SENDS,
     )
     split = {Phase.OTHER: 150, Phase.HOST_COMPUTE: 100}
-    finding = finding_of(evidence(split, single_ops=[runs]), "eager_ops")
-    assert finding is not None
+    finding = claim(evidence(split, single_ops=[runs]), "eager_ops")
     assert finding.severity == "high"
     assert finding.value == pytest.approx(25.0)
     assert finding.gain_ms == pytest.approx(0.25)
@@ -119,8 +117,7 @@ def test_small_calls_of_one_function_of_jax_are_no_ops(counts: dict[str, int], a
     given = evidence(
         {Phase.OTHER: 900}, single_ops=[runs], ops=ops((False, "jit(f)/add", "add", 9, False))
     )
-    finding = finding_of(given, "eager_ops")
-    assert finding is not None
+    finding = claim(given, "eager_ops")
     assert advised in finding.action
     assert ("small calls of predict" in finding.title) == (advised == "jax.vmap")
 
@@ -140,8 +137,7 @@ def test_functions_that_are_traced_anew():
     assert severities("retracing", *map(traced, (199, 200, 300, 499, 500, 1000))) == [
         None, "low", "moderate", "moderate", "high", "high",
     ]  # fmt: skip
-    finding = finding_of(traced(500), "retracing")
-    assert finding is not None
+    finding = claim(traced(500), "retracing")
     assert finding.detail == "f: 2 calls, 500 µs, traced 7 times so far."
     assert finding.gain_ms == pytest.approx(0.05)  # 500 µs over ten steps
     assert finding_of(traced(500, "eager"), "retracing") is not None
@@ -154,8 +150,7 @@ def test_the_first_call_of_a_function_is_not_traced_anew():
     once = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(1, 1))
     assert finding_of(dataclasses.replace(given, hosts=[once]), "retracing") is None
     again = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(2, 1))
-    finding = finding_of(dataclasses.replace(given, hosts=[again]), "retracing")
-    assert finding is not None
+    finding = claim(dataclasses.replace(given, hosts=[again]), "retracing")
     assert finding.detail == "f: 1 call, 500 µs, traced 2 times so far."
 
 
@@ -163,15 +158,13 @@ def test_functions_of_one_name_are_not_one():
     given = traced(500)
     facts = dataclasses.replace(given.hosts[0], function_name=["<lambda>", "g"],
                                 functions=ints(2, 1))  # fmt: skip
-    finding = finding_of(dataclasses.replace(given, hosts=[facts]), "retracing")
-    assert finding is not None
+    finding = claim(dataclasses.replace(given, hosts=[facts]), "retracing")
     assert finding.detail == "<lambda> (2 tf.functions or more): 2 calls, 500 µs."
 
 
 def test_functions_that_run_eagerly_are_not_said_to_be_traced():
     assert claim(traced(500), "retracing").title.endswith("goes to calls that trace them")
-    eager = finding_of(traced(500, "eager"), "retracing")
-    assert eager is not None
+    eager = claim(traced(500, "eager"), "retracing")
     assert eager.title.endswith("goes to running them eagerly")
 
 
@@ -195,8 +188,7 @@ def test_compilation_within_the_trace():
     assert severities("compilation", *map(of, (30, 149, 150, 2000))) == LADDER[1:]
     share = 20
     assert severities("compilation", of(29), of(2000)) == [None, "low"]  # outside of the steps
-    finding = finding_of(of(150), "compilation")
-    assert finding is not None
+    finding = claim(of(150), "compilation")
     assert "2 compilations, 150 ms in total, from 0 µs to 900 ms of the trace" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert claim(of(2000), "compilation").value == 100.0

@@ -55,14 +55,12 @@ def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
         idle(Activity.PYTHON, 0.05, "$train.py:30 log"),
     )
     given = evidence({Phase.OTHER: 350}, idle=shares)
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert finding.gain_ms == pytest.approx(0.2)
     assert "time.sleep" not in finding.title
     assert "log (train.py:30) 50 µs" in finding.detail
     assert "ahead" in finding.action
-    rest = finding_of(given, "all_others")
-    assert rest is not None
+    rest = claim(given, "all_others")
     assert rest.gain_ms == pytest.approx(0.15)
     assert rest.title.endswith("; for 66.7 % of that, no event was recorded")
     assert rest.detail.startswith(
@@ -77,12 +75,10 @@ def test_a_function_has_its_waits_for_other_threads_too():
         IdleShare(Activity.WAIT, "$time sleep", is_driver=True, ms=0.05, parts=(("", 0.05),)),
     )
     given = evidence({Phase.OTHER: 350}, idle=shares)
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert finding.gain_ms == pytest.approx(0.3)
     assert "200 µs of that in queue.get" in finding.title
-    rest = finding_of(given, "all_others")
-    assert rest is not None
+    rest = claim(given, "all_others")
     assert rest.gain_ms == pytest.approx(0.05)
 
 
@@ -167,8 +163,7 @@ def test_idle_time_names_what_was_at_work_instead_of_nothing():
         IdleShare(Activity.TF_DATA, "", is_driver=False, ms=0.06, parts=(("", 0.06),)),
         idle(Activity.UNCOVERED, 0.02),
     )
-    finding = finding_of(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
-    assert finding is not None
+    finding = claim(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
     assert finding.title == (
         "No recorded op or device work covers 20.0 % of step time; for 90.0 % of that, tf.data "
         "threads worked"
@@ -214,8 +209,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
     shares = (calls(0.1), idle(Activity.UNCOVERED, 0.3))
     given = evidence({Phase.OTHER: 400}, gap=300, idle=shares)
     assert finding_of(given, "gap_between_steps") is not None
-    rest = finding_of(given, "all_others")
-    assert rest is not None
+    rest = claim(given, "all_others")
     assert rest.gain_ms == pytest.approx(0.1)
     assert rest.title.startswith("No recorded op or device work covers another 10.0 %")
     assert rest.title.endswith("of step time")
@@ -234,8 +228,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
 )
 def test_the_advice_follows_from_what_filled_the_time(kind, says):
     share = IdleShare(kind, "", is_driver=True, ms=0.2, parts=(("", 0.2),))
-    finding = finding_of(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
-    assert finding is not None
+    finding = claim(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
     assert says in finding.action
 
 
@@ -250,8 +243,7 @@ def test_python_on_other_threads_is_not_advised_to_move_to_another_thread():
 
 def test_arrays_that_become_tensors_in_each_step_are_copied():
     share = IdleShare(Activity.EAGER, "", is_driver=True, ms=0.2, parts=(("tf.constant", 0.2),))
-    finding = finding_of(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
-    assert finding is not None
+    finding = claim(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
     assert "which copies them" in finding.action
 
 
@@ -262,15 +254,13 @@ def test_ops_that_run_one_by_one_are_advised_against_only_where_they_are_many():
         calls = np.array([count])
         runs = SingleOps(*spans, calls, np.array([US]), ["Mul"], calls, *NO_SENDS)
         given = evidence({Phase.OTHER: 200}, idle=(share,), single_ops=[runs])
-        finding = finding_of(given, "all_others")
-        assert finding is not None
+        finding = claim(given, "all_others")
         assert says in finding.action
 
 
 def test_an_annotation_is_named_where_there_are_no_frames():
     shares = (idle(Activity.ANNOTATION, 0.2, "load_batch"),)
-    finding = finding_of(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
-    assert finding is not None
+    finding = claim(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
     assert finding.gain_ms == pytest.approx(0.2)
     assert dict(parse_qsl(finding.evidence.query))["q"] == "whole:load_batch"
     assert "does not show what happens in it" in finding.action
@@ -279,16 +269,14 @@ def test_an_annotation_is_named_where_there_are_no_frames():
 
 def test_frames_that_were_recorded_are_not_missed():
     given = evidence({Phase.OTHER: 30}, host_facts=host(has_python=True))
-    finding = finding_of(given, "all_others")
-    assert finding is not None
+    finding = claim(given, "all_others")
     assert "No frames" not in finding.detail
     assert "Python tracer" not in finding.action
     assert "Python tracer" in claim(evidence({Phase.OTHER: 30}), "all_others").action
 
 
 def test_tpus_that_idle_are_told_so_in_their_own_words():
-    finding = finding_of(evidence({Phase.OTHER: 40}, devices=TPU), "all_others")
-    assert finding is not None
+    finding = claim(evidence({Phase.OTHER: 40}, devices=TPU), "all_others")
     assert "several steps in one compiled function" in finding.action
 
 
@@ -296,10 +284,9 @@ def test_tpus_that_idle_are_told_so_in_their_own_words():
 def test_a_step_of_few_calls_is_not_told_to_make_fewer(calls: int, are_few: bool):
     """Ten steps of four calls each make many; 0 says that calls leave no events."""
     shares = (idle(Activity.RUNTIME, 0.1, "ThunkExecutor::Execute"),)
-    finding = finding_of(
+    finding = claim(
         evidence({Phase.OTHER: 100}, idle=shares, host_facts=host(calls=calls)), "all_others"
     )
-    assert finding is not None
     assert ("only a few" in finding.action, "one compiled function" in finding.action) == (
         are_few,
         not are_few,
@@ -319,6 +306,5 @@ def test_where_no_ops_are_recorded_a_function_may_wait_for_a_program(calls, part
     share = IdleShare(Activity.PYTHON, BATCH, is_driver=True, ms=0.2, parts=((part, 0.2),))
     given = evidence({Phase.OTHER: 200}, idle=(share,), host_facts=host(calls=calls), ops=ops())
     given = dataclasses.replace(given, devices=NO_GPU)
-    finding = finding_of(given, "python_overhead")
-    assert finding is not None
+    finding = claim(given, "python_overhead")
     assert finding.action.startswith("The trace has no ops") == is_unknown

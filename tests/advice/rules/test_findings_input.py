@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from builders.evidence import GPU, NO_GPU, TPU, cause_of, evidence, finding_of
+from builders.evidence import GPU, NO_GPU, TPU, cause_of, claim, evidence
 
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.pages import TF_DATA
@@ -16,8 +16,7 @@ from tbprof.tools.overview.overview_advice import recommendation_table
 def test_an_input_bound_program_is_told_what_its_input_waits_for():
     given = evidence({Phase.INPUT: 300})
     given = dataclasses.replace(given, input_cause=cause_of())
-    finding = finding_of(given, "input_bound")
-    assert finding is not None
+    finding = claim(given, "input_bound")
     assert finding.title.endswith(
         "30.0 % of step time is spent waiting for input, mostly for ParallelMap"
     )
@@ -32,8 +31,7 @@ def test_an_input_bound_program_is_told_what_its_input_waits_for():
 def test_data_on_its_way_to_devices_is_not_said_to_be_input(devices: Devices, is_sent: bool):
     given = evidence({Phase.INPUT: 300}, devices=devices)
     given = dataclasses.replace(given, input_cause=cause_of("transfer", ""))
-    finding = finding_of(given, "input_bound")
-    assert finding is not None
+    finding = claim(given, "input_bound")
     sent = "30.0 % of step time goes to sending data to devices"
     assert (finding.title == sent) == is_sent
     assert ("input-bound" in finding.title) != is_sent
@@ -53,7 +51,6 @@ def test_how_much_a_program_waits_for_input_is_no_matter_of_what_others_promise(
 @pytest.mark.parametrize("cause", [None, cause_of(stage_ms=0.1), cause_of("unknown", "")])
 def test_a_stage_that_takes_less_than_half_is_not_in_the_headline(cause: InputCause | None):
     given = dataclasses.replace(evidence({Phase.INPUT: 300}), input_cause=cause)
-    finding = finding_of(given, "input_bound")
-    assert finding is not None
+    finding = claim(given, "input_bound")
     assert finding.value == pytest.approx(30)
     assert "above all" not in finding.title

@@ -16,8 +16,7 @@ def test_memory_near_capacity():
                                       ("GPU_0_bfc", is_device, peak, 1000, 0.0)))  # fmt: skip
 
     assert severities("memory_near_capacity", *map(of, (899, 900, 979, 980, 1000))) == LADDER
-    finding = finding_of(of(980), "memory_near_capacity")
-    assert finding is not None
+    finding = claim(of(980), "memory_near_capacity")
     assert finding.title == "The memory of GPU_0_bfc is 98.0 % full at its peak"
     assert finding_of(of(980, is_device=False), "memory_near_capacity") is None
 
@@ -57,8 +56,7 @@ def test_options_near_a_full_memory(name, device, fragmentation, is_jax, lists, 
         devices=dataclasses.replace(GPU, type=device),
         ops=ops((True, "jit(f)/add" if is_jax else "model/add", "add", 1, False)),
     )
-    full = finding_of(given, "memory_near_capacity")
-    assert full is not None
+    full = claim(given, "memory_near_capacity")
     assert ("report_tensor_allocations_upon_oom" in full.action) == lists
     assert ("cuda_malloc_async" in full.action) == other
     pieces = finding_of(given, "memory_fragmentation")

@@ -24,8 +24,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 def test_shares_of_step_time(id_, phase, moderate, high):
     ladder = (moderate - 1, moderate, high - 1, high, high + 1)
     assert severities(id_, *(evidence({phase: permille}) for permille in ladder)) == LADDER
-    at = finding_of(evidence({phase: high}), id_)
-    assert at is not None
+    at = claim(evidence({phase: high}), id_)
     assert (at.value, at.unit, at.threshold) == (pytest.approx(high / 10), "%", high / 10)
     assert at.gain_ms == pytest.approx(high / 1000)
     assert at.gain_ratio == pytest.approx(high / 1000)
@@ -35,8 +34,7 @@ def test_shares_of_step_time(id_, phase, moderate, high):
 def test_a_gap_between_steps():
     ladder = [evidence({Phase.OTHER: gap}, gap=gap) for gap in (29, 30, 149, 150, 400)]
     assert severities("gap_between_steps", *ladder) == LADDER
-    at = finding_of(ladder[3], "gap_between_steps")
-    assert at is not None
+    at = claim(ladder[3], "gap_between_steps")
     assert at.gain_ms == pytest.approx(0.15)
     assert "train" in at.detail
     assert "callbacks" in at.action
@@ -58,10 +56,8 @@ def test_a_gap_as_short_as_a_loop_is_not_taken_for_callbacks(gap_us: int, is_loo
 def test_launches_that_compete_with_tf_data():
     """Ten steps of 1 ms: two threads at work all the time are 20 ms."""
     launches = {Phase.KERNEL_LAUNCH: 30}
-    alone = finding_of(evidence(launches, inputs=inputs(Map=19_999)), "kernel_launch")
-    both = finding_of(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
-    assert alone is not None
-    assert both is not None
+    alone = claim(evidence(launches, inputs=inputs(Map=19_999)), "kernel_launch")
+    both = claim(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
     assert "gpu_private" not in alone.action
     assert "gpu_private" in both.action
     assert "intra_op" in both.action
@@ -70,8 +66,7 @@ def test_launches_that_compete_with_tf_data():
 @pytest.mark.parametrize("is_xla", [False, True])
 def test_a_program_of_xla_is_not_told_to_use_it(is_xla):
     given = evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=host(is_xla=is_xla))
-    finding = finding_of(given, "kernel_launch")
-    assert finding is not None
+    finding = claim(given, "kernel_launch")
     assert ("jit_compile" in finding.action) == (not is_xla)
     assert "steps_per_execution" in finding.action
     assert ("command buffers" in finding.action) == is_xla
@@ -91,8 +86,7 @@ def test_graphs_that_are_updated_in_each_step(updates_us: int, is_said: bool):
 
 def test_a_program_with_graphs_is_not_told_to_use_them():
     given = evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=host(is_xla=True, has_graphs=True))
-    finding = finding_of(given, "kernel_launch")
-    assert finding is not None
+    finding = claim(given, "kernel_launch")
     assert "command buffers" not in finding.action
     assert "lax.scan" in finding.action
 

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from builders.couplings import coupling_of
-from builders.evidence import LADDER, US, evidence, finding_of, ints, late, ops, severities
+from builders.evidence import LADDER, US, claim, evidence, finding_of, ints, late, ops, severities
 from builders.job_steps import job_of
 
 from tbprof.analysis.host.host_activity import Activity
@@ -17,11 +17,10 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 def test_stragglers():
     assert severities("straggler", *map(late, (4, 5, 19, 20, 21))) == LADDER
-    finding = finding_of(late(20), "straggler")
-    assert finding is not None
+    finding = claim(late(20), "straggler")
     assert finding.title == "GPU:0 makes the others wait for 20.0 % of step time"
-    claim = "20 µs longer per step (95 % confidence: 20 µs to 20 µs over 4 steps) than GPU:1"
-    assert claim in finding.detail
+    longer = "20 µs longer per step (95 % confidence: 20 µs to 20 µs over 4 steps) than GPU:1"
+    assert longer in finding.detail
     assert "GPU:1 waits 20 µs longer in collectives" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert finding.evidence.query == "worker=0"
@@ -55,21 +54,18 @@ def test_what_the_thread_of_a_late_worker_did_longer_is_named():
         couplings=[coupling_of(job.worker_name)],
         idle_time=[spent],
     )
-    finding = finding_of(given, "straggler")
-    assert finding is not None
+    finding = claim(given, "straggler")
     named = "most of it time that no op covers (log (train.py:3), in time.sleep)"
     assert named in finding.detail
     little = dataclasses.replace(spent, time_ps=spent.time_ps // 2)
-    finding = finding_of(dataclasses.replace(given, idle_time=[little]), "straggler")
-    assert finding is not None
+    finding = claim(dataclasses.replace(given, idle_time=[little]), "straggler")
     assert "most of it time that no op covers." in finding.detail
 
 
 def test_waits_for_a_late_worker_are_not_called_communication_too():
     """Both spend 50 µs of 100 in collectives, the late one 30 less: that is communication."""
     given = late(30)
-    finding = finding_of(given, "collectives")
-    assert finding is not None
+    finding = claim(given, "collectives")
     assert finding.title == (
         "35.0 % of step time goes to collective communication, 20.0 % without waiting for GPU:0"
     )
@@ -77,16 +73,14 @@ def test_waits_for_a_late_worker_are_not_called_communication_too():
     # What is left is too little.
     assert finding_of(late(48), "collectives") is None
     # Without a late worker all of it is communication.
-    alike = finding_of(late(0), "collectives")
-    assert alike is not None
+    alike = claim(late(0), "collectives")
     assert alike.gain_ms == pytest.approx(0.05)
 
 
 def test_gradients_are_mentioned_only_where_ops_compute_some():
     def action(name: str) -> str:
         given = dataclasses.replace(late(0), ops=ops((True, name, "dot", 10, False)))
-        finding = finding_of(given, "collectives")
-        assert finding is not None
+        finding = claim(given, "collectives")
         return finding.action
 
     assert action("jit(step)/transpose(jvp(dense))/dot").startswith("Reduce gradients in fewer")
