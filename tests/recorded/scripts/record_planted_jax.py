@@ -57,6 +57,17 @@ def marker(number: int) -> jax.profiler.StepTraceAnnotation:
     return jax.profiler.StepTraceAnnotation("train", step_num=number)
 
 
+def marked(work: Callable[[int], object]) -> Body:
+    """Marked steps that do `work`, which the first call compiles."""
+
+    def body(number: int) -> None:
+        with marker(number):
+            work(number)
+
+    body(0)
+    return body
+
+
 def slow_batches(clock: Clock, plant: bool) -> Body:
     """A batch function that sleeps."""
     step, weights = compiled(), jnp.array(_weights)
@@ -67,12 +78,7 @@ def slow_batches(clock: Clock, plant: bool) -> Body:
                 time.sleep(PLANTED_S)
         return _batch
 
-    def body(number: int) -> None:
-        with marker(number):
-            step(weights, load_batch()).block_until_ready()
-
-    body(0)
-    return body
+    return marked(lambda _: step(weights, load_batch()).block_until_ready())
 
 
 def numpy_between_steps(clock: Clock, plant: bool) -> Body:
@@ -103,19 +109,17 @@ def blocking_read(clock: Clock, plant: bool) -> Body:
         time.sleep(PLANTED_S)
         return _batch
 
-    def body(number: int) -> None:
-        with marker(number):
-            losses.append(step(weights, _batch))
-            if plant:
-                float(losses[-1])
-                with clock.planting():
-                    make_batch()
-            else:
+    def work(_number: int) -> None:
+        losses.append(step(weights, _batch))
+        if plant:
+            float(losses[-1])
+            with clock.planting():
                 make_batch()
-                losses[-2].block_until_ready()
+        else:
+            make_batch()
+            losses[-2].block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def changing_shapes(clock: Clock, plant: bool) -> Body:
@@ -138,16 +142,14 @@ def compiling(clock: Clock, plant: bool) -> Body:
     """A function that is created, and so compiled, in each step."""
     step, weights = compiled(), jnp.array(_weights)
 
-    def body(number: int) -> None:
-        with marker(number):
-            if plant:
-                lowered = compiled(long_step).lower(weights, _batch)
-                with clock.planting():
-                    lowered.compile()
-            step(weights, _batch).block_until_ready()
+    def work(_number: int) -> None:
+        if plant:
+            lowered = compiled(long_step).lower(weights, _batch)
+            with clock.planting():
+                lowered.compile()
+        step(weights, _batch).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def first_step(clock: Clock, plant: bool) -> Body:
@@ -170,15 +172,13 @@ def garbage(clock: Clock, plant: bool) -> Body:
     step, weights = compiled(), jnp.array(_weights)
     objects = [[number] for number in range(600_000)] if plant else []
 
-    def body(number: int) -> None:
-        with marker(number):
-            step(weights, _batch).block_until_ready()
-            if objects and number % EACH == EACH - 1:
-                with clock.planting():
-                    gc.collect()
+    def work(number: int) -> None:
+        step(weights, _batch).block_until_ready()
+        if objects and number % EACH == EACH - 1:
+            with clock.planting():
+                gc.collect()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def checkpoint(clock: Clock, plant: bool) -> Body:
@@ -190,14 +190,12 @@ def checkpoint(clock: Clock, plant: bool) -> Body:
         with clock.planting():
             np.savez(io.BytesIO(), *state)
 
-    def body(number: int) -> None:
-        with marker(number):
-            step(weights, _batch).block_until_ready()
-            if plant and number % EACH == EACH - 1:
-                save_checkpoint()
+    def work(number: int) -> None:
+        step(weights, _batch).block_until_ready()
+        if plant and number % EACH == EACH - 1:
+            save_checkpoint()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def evaluation(clock: Clock, plant: bool) -> Body:
@@ -207,16 +205,14 @@ def evaluation(clock: Clock, plant: bool) -> Body:
     check = jax.jit(long_step)
     check(weights, _batch).block_until_ready()
 
-    def body(number: int) -> None:
-        with marker(number):
-            step(weights, _batch).block_until_ready()
-            if plant and number % EACH == EACH - 1:
-                with clock.planting():
-                    for _ in range(4):
-                        check(weights, _batch).block_until_ready()
+    def work(number: int) -> None:
+        step(weights, _batch).block_until_ready()
+        if plant and number % EACH == EACH - 1:
+            with clock.planting():
+                for _ in range(4):
+                    check(weights, _batch).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def host_callback(clock: Clock, plant: bool) -> Body:
@@ -233,28 +229,21 @@ def host_callback(clock: Clock, plant: bool) -> Body:
 
     step, weights = compiled(logged if plant else train_step), jnp.array(_weights)
 
-    def body(number: int) -> None:
-        with marker(number):
-            step(weights, _batch).block_until_ready()
-
-    body(0)
-    return body
+    return marked(lambda _: step(weights, _batch).block_until_ready())
 
 
 def annotated_wait(clock: Clock, plant: bool) -> Body:
     """A wait in a region that the program annotates."""
     step, weights = compiled(), jnp.array(_weights)
 
-    def body(number: int) -> None:
-        with marker(number):
-            with jax.profiler.TraceAnnotation("fetch_labels"):
-                if plant:
-                    with clock.planting():
-                        time.sleep(PLANTED_S)
-            step(weights, _batch).block_until_ready()
+    def work(_number: int) -> None:
+        with jax.profiler.TraceAnnotation("fetch_labels"):
+            if plant:
+                with clock.planting():
+                    time.sleep(PLANTED_S)
+        step(weights, _batch).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def slow_loader(clock: Clock, plant: bool) -> Body:
@@ -273,15 +262,13 @@ def slow_loader(clock: Clock, plant: bool) -> Body:
 
     threading.Thread(target=load, name="loader", daemon=True).start()
 
-    def body(number: int) -> None:
-        with marker(number):
-            begin = time.perf_counter()
-            batch = batches.get()
-            clock.add(time.perf_counter() - begin)
-            step(weights, batch).block_until_ready()
+    def work(_number: int) -> None:
+        begin = time.perf_counter()
+        batch = batches.get()
+        clock.add(time.perf_counter() - begin)
+        step(weights, batch).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def host_copies(clock: Clock, plant: bool) -> Body:
@@ -290,17 +277,15 @@ def host_copies(clock: Clock, plant: bool) -> Body:
     # Views that the device cannot share, of a size whose memory is used again.
     tables = [np.zeros(2_000_001, np.float32)[1:] for _ in range(12)]
 
-    def body(number: int) -> None:
-        with marker(number):
-            if plant:
-                with clock.planting():
-                    enough = time.perf_counter() + PLANTED_S
-                    while time.perf_counter() < enough:
-                        jax.block_until_ready(jax.device_put(tables, may_alias=False))
-            step(weights, _batch).block_until_ready()
+    def work(_number: int) -> None:
+        if plant:
+            with clock.planting():
+                enough = time.perf_counter() + PLANTED_S
+                while time.perf_counter() < enough:
+                    jax.block_until_ready(jax.device_put(tables, may_alias=False))
+        step(weights, _batch).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def eager_ops(clock: Clock, plant: bool) -> Body:
@@ -315,17 +300,15 @@ def eager_ops(clock: Clock, plant: bool) -> Body:
 
     decay_once = jax.jit(lambda rates: decay(rates, range(400)))
 
-    def body(number: int) -> None:
-        with marker(number):
-            if plant:
-                with clock.planting():
-                    decay(rates, rounds()).block_until_ready()
-            else:
-                decay_once(rates).block_until_ready()
-            step(weights, _batch).block_until_ready()
+    def work(_number: int) -> None:
+        if plant:
+            with clock.planting():
+                decay(rates, rounds()).block_until_ready()
+        else:
+            decay_once(rates).block_until_ready()
+        step(weights, _batch).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def allocation_churn(clock: Clock, plant: bool) -> Body:
@@ -339,13 +322,11 @@ def allocation_churn(clock: Clock, plant: bool) -> Body:
         with clock.planting():
             return np.ones(30_000_000, np.float32)
 
-    def body(number: int) -> None:
-        with marker(number):
-            buffer = make_buffer()
-            step(weights, _batch + buffer[0] * 0).block_until_ready()
+    def work(_number: int) -> None:
+        buffer = make_buffer()
+        step(weights, _batch + buffer[0] * 0).block_until_ready()
 
-    body(0)
-    return body
+    return marked(work)
 
 
 def asynchronous(_clock: Clock, plant: bool) -> Body:
