@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.drawn.drawn_steps import steps_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from traces import draw, listed, space_of
@@ -13,7 +14,6 @@ from tbprof._pb import message
 from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.step_finding import find_steps
-from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.xplane.reader import read_space
 
@@ -36,11 +36,6 @@ STATS: dict[str, dict[str, int | str]] = {
 
 def drawn(host: str, gpu: str, ids: Mapping[str, int] | None = None) -> bytes:
     return draw({HOST: host, GPU: gpu}, names=NAMES, stats=STATS, line_ids=ids)
-
-
-def steps_of(trace: bytes, marker: str = "") -> Steps:
-    space = space_of(trace)
-    return find_steps(space, Programs(space), marker)
 
 
 def callers(trace: bytes) -> dict[str, str]:
@@ -87,29 +82,16 @@ def test_launches_that_run_behind_are_followed_to_the_devices_steps():
 
 
 def test_the_thread_that_holds_calls_most_closely_made_them():
-    trace = drawn(
-        f"""
+    host = f"""
         python |ssssssssss
                |wwwwwwwwww
         worker |.eee.eee..
         {API}  |.l...m....
-        """,
-        "Stream #1 |...kk..oo",
-    )
+    """
     # Only events in a group say anything of steps: the worker's have none.
-    assert callers(trace) == {API: "python"}
-    linked = draw(
-        {
-            HOST: f"""
-            python |ssssssssss
-                   |wwwwwwwwww
-            worker |.eee.eee..
-            {API}  |.l...m....
-            """
-        },
-        names=NAMES,
-        stats={**STATS, "w": {"_pt": 2, "_p": 5}, "e": {"_ct": 2, "_c": 5}},
-    )
+    assert callers(drawn(host, "Stream #1 |...kk..oo")) == {API: "python"}
+    links = {"w": {"_pt": 2, "_p": 5}, "e": {"_ct": 2, "_c": 5}}
+    linked = draw({HOST: host}, names=NAMES, stats={**STATS, **links})
     assert callers(linked) == {API: "worker"}
 
 

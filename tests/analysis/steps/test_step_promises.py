@@ -5,27 +5,15 @@ What xprof says of them and their like is asserted in tests/parity.
 
 import numpy as np
 import pytest
-from helpers.drawn.drawn_steps import steps_of
+from helpers.drawn.drawn_steps import steps_of, table
 from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
-
-from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.phases import Phase
-
-
-def us(steps: Steps, row: int) -> dict[str, int]:
-    """The µs of a step by phase, those that are not 0."""
-    return {
-        phase.name.lower(): int(steps.phase_ps[row, phase]) // 1_000_000
-        for phase in Phase
-        if steps.phase_ps[row, phase]
-    }
 
 
 def test_a_gpu_that_starves_between_steps_says_so():
     """Steps of 10 on the host every 20, input in front: not one step of the device's 6."""
     steps = steps_of(starving())
     assert (steps.duration_ps[:2] // 1_000_000).tolist() == [20, 20]
-    assert us(steps, 0) == {"compute_32": 6, "input": 10, "kernel_launch": 1, "other": 3}
+    assert table(steps)[0][2] == {"compute_32": 6, "input": 10, "kernel_launch": 1, "other": 3}
 
 
 @pytest.mark.parametrize("count", [5, 6, 12])
@@ -46,13 +34,13 @@ def test_a_loop_in_the_graph_takes_no_step_away():
 def test_a_mark_of_a_moment_is_no_work_until_the_next_event():
     """xprof: 6 of host compute, as the instant at 3 goes on to the end of the event at 7."""
     steps = steps_of(instant())
-    assert us(steps, 0) == {"host_compute": 2, "other": 8}
+    assert table(steps)[0][2] == {"host_compute": 2, "other": 8}
 
 
 def test_copies_are_no_compute():
     """xprof: 9 of 32 bit compute, copies of all directions among them."""
     steps = steps_of(copies())
-    assert us(steps, 0) == {
+    assert table(steps)[0][2] == {
         "compute_32": 3, "device_to_device": 1, "input": 2, "output": 1, "host_compute": 2,
         "kernel_launch": 1, "other": 2,
     }  # fmt: skip
@@ -61,4 +49,4 @@ def test_copies_are_no_compute():
 
 def test_copies_within_the_host_are_in_the_step():
     """xprof: 2 of host compute and 5 of all others; the copy is in no column."""
-    assert us(steps_of(host_copies()), 0) == {"host_compute": 5, "other": 5}
+    assert table(steps_of(host_copies()))[0][2] == {"host_compute": 5, "other": 5}

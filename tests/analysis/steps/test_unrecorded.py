@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from builders.evidence import NO_GPU, evidence
-from traces import space_of
+from helpers.drawn.drawn_steps import steps_of
 from traces.lost_kernels import STEPS, lossy
 
 from tbprof.advice.rules.findings import find_findings
@@ -19,14 +19,6 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 FIRST, LAST = range(5), range(5, 10)
 NONE: dict[int, range] = {}
-
-
-def steps_of(trace: bytes) -> Steps:
-    space = space_of(trace)
-    steps = find_steps(space, Programs(space))
-    assert np.array_equal(steps.phase_ps.sum(axis=1), steps.duration_ps)
-    assert (steps.phase_ps >= 0).all()
-    return steps
 
 
 def missing(steps: Steps) -> dict[str, list[int]]:

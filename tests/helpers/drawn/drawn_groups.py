@@ -8,6 +8,8 @@ from traces import draw, space_of
 
 from tbprof.analysis.grouping.grouping import Grouping, find_grouping
 from tbprof.analysis.grouping.roots import names_at
+from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
+from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.events.space import Space
 
 HOST = "/host:CPU"
@@ -44,3 +46,13 @@ def members(grouping: Grouping) -> dict[str, str]:
 
 def groups(drawing: Drawing, root_name: str = "", **more: Any) -> dict[str, str]:
     return members(grouping_of(drawing, root_name, **more)[1])
+
+
+def threads_of(space: Space) -> list[HostThreads]:
+    """The threads of each host plane, none of whose events is in a group."""
+    hosts = []
+    for plane in host_planes(space):
+        events, parent = host_threads(plane)
+        none = np.full(len(events), -1, np.int32)
+        hosts.append(HostThreads(plane, events, parent, none, CallsApart.none(events)))
+    return hosts

@@ -1,26 +1,17 @@
 """What could mark steps, in traces drawn after real ones."""
 
-import numpy as np
+from helpers.drawn.drawn_groups import threads_of
 from traces import draw, space_of
 
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
-from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
+from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.steps.sources.step_candidates import Candidates, find_candidates
-from tbprof.analysis.vocabulary.lines import host_planes
 
 US = 1_000_000
 
 
 def hosts_of(drawing: str, **more) -> list[HostThreads]:
-    hosts = []
-    for plane in host_planes(space_of(draw({"/host:CPU": drawing}, **more))):
-        events, parent = host_threads(plane)
-        hosts.append(
-            HostThreads(
-                plane, events, parent, np.full(len(events), -1, np.int32), CallsApart.none(events)
-            )
-        )
-    return hosts
+    return threads_of(space_of(draw({"/host:CPU": drawing}, **more)))
 
 
 def candidates(drawing: str, **more) -> Candidates:

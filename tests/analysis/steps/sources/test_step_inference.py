@@ -2,15 +2,13 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
+from helpers.drawn.drawn_groups import threads_of
 from traces import draw, listed, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.steps.sources.step_inference import InferredSteps, infer_steps
-from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.events.space import Space
 
 US = 1_000_000
@@ -32,15 +30,7 @@ def infer(drawing: str, **more: Any) -> Any:
 
 
 def infer_in(space: Space, programs: Programs | None = None) -> InferredSteps | None:
-    hosts = []
-    for plane in host_planes(space):
-        events, parent = host_threads(plane)
-        hosts.append(
-            HostThreads(
-                plane, events, parent, np.full(len(events), -1, np.int32), CallsApart.none(events)
-            )
-        )
-    return infer_steps(hosts, programs)
+    return infer_steps(threads_of(space), programs)
 
 
 def starts(steps: InferredSteps | None) -> list[int]:
