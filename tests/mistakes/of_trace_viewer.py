@@ -6,6 +6,7 @@ from typing import Any
 from helpers.payloads import document_of
 from helpers.timeline_client import Timeline
 from jobs.pages import Pages
+from timeline.export.chrome_twin import in_order
 from traces import draw, listed
 from traces.misread_runs import appended
 from werkzeug.test import Client
@@ -74,14 +75,7 @@ def steps_stand_above_streams(show: Show) -> str:
         line_ids={"Steps": 0xDEADBEEF - 2**32, "Stream #1": 1},
         stats={"b": {"group_id": 1}},
     )
-    found = document(show(trace), derived="0")["traceEvents"]
-    name = {one["tid"]: one["args"]["name"] for one in found if one["name"] == "thread_name"}
-    place = {
-        name[one["tid"]]: one["args"]["sort_index"]
-        for one in found
-        if one["name"] == "thread_sort_index"
-    }
-    order = sorted(place, key=lambda thread: place[thread])
+    order = in_order(document(show(trace), derived="0"))
     assert order == ["Steps", "Stream #1"]
     return ", ".join(order)
 

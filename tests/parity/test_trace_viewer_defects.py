@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.payloads import content_of
 from parity.oracle import ask_xprof
-from timeline.export.chrome_twin import parsed, written
+from timeline.export.chrome_twin import in_order, parsed, written
 from traces import Unsigned, draw, space_of
 from traces.misread_runs import appended
 
@@ -158,18 +158,5 @@ def test_steps_stand_below_all_streams(theirs: Theirs) -> None:
         stats={"b": {"group_id": 1}},
     )
 
-    def order(trace: dict[str, Any]) -> list[str]:
-        name = {
-            event["tid"]: event["args"]["name"]
-            for event in trace["traceEvents"]
-            if event.get("name") == "thread_name"
-        }
-        place = {
-            name[event["tid"]]: event["args"]["sort_index"]
-            for event in trace["traceEvents"]
-            if event.get("name") == "thread_sort_index"
-        }
-        return sorted(place, key=lambda thread: place[thread])
-
-    assert order(theirs(FULL, trace)) == ["Stream #1", "Steps"]
-    assert order(ours(trace)) == ["Steps", "Stream #1"]
+    assert in_order(theirs(FULL, trace)) == ["Stream #1", "Steps"]
+    assert in_order(ours(trace)) == ["Steps", "Stream #1"]

@@ -49,6 +49,26 @@ def written(*spaces: Space, span: TimeRange | None = None, offsets: Sequence[int
     return b"".join(chrome_trace(hosts, span))
 
 
+def thread_names(trace: dict[str, Any]) -> dict[int, str]:
+    """The names of threads by their numbers, of a trace of one process."""
+    return {
+        event["tid"]: event["args"]["name"]
+        for event in trace["traceEvents"]
+        if event.get("name") == "thread_name"
+    }
+
+
+def in_order(trace: dict[str, Any]) -> list[str]:
+    """The names of threads in the order in which viewers show them."""
+    names = thread_names(trace)
+    place = {
+        names[event["tid"]]: event["args"]["sort_index"]
+        for event in trace["traceEvents"]
+        if event.get("name") == "thread_sort_index"
+    }
+    return sorted(place, key=lambda thread: place[thread])
+
+
 def expected_events(space: Space) -> list[Event]:
     """Every event of the space, sections and lines in order."""
     return [event for row in section_order(space) for event in _of_plane(space.planes[row])]

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline.export.chrome_twin import (
     expected_events,
+    in_order,
     parsed,
     ps,
     read_events,
+    thread_names,
     without_lane,
     written,
 )
@@ -249,12 +251,7 @@ def test_events_that_cross_get_a_thread_beside() -> None:
     assert where["a"] == where["d"] == 1
     assert where["e"] == 2
     assert where["b"] == where["c"] == 3
-    names = {
-        event["tid"]: event["args"]["name"]
-        for event in trace["traceEvents"]
-        if event["name"] == "thread_name"
-    }
-    assert names == {1: "Stream #1", 2: "Stream #2", 3: "Stream #1 (2)"}
+    assert thread_names(trace) == {1: "Stream #1", 2: "Stream #2", 3: "Stream #1 (2)"}
 
 
 def test_a_hundred_events_that_cross_are_all_there() -> None:
@@ -291,30 +288,16 @@ def test_numbers_are_unique_and_those_that_scripts_know() -> None:
 def test_lines_without_a_number_of_their_own_get_one() -> None:
     content = draw({HOST: "a |x\nb |x\nc |x"}, line_ids={"a": 0, "b": 0, "c": 1})
     trace = check(space_of(content))
-    names = {
-        event["args"]["name"]: event["tid"]
-        for event in trace["traceEvents"]
-        if event["name"] == "thread_name"
-    }
-    assert len(set(names.values())) == 3
-    assert 0 not in names.values()  # which Perfetto takes for the idle thread
-    assert names["c"] == 1
+    names = thread_names(trace)
+    assert len(names) == 3
+    assert 0 not in names  # which Perfetto takes for the idle thread
+    assert names[1] == "c"
 
 
 def test_steps_and_ops_stand_above_streams() -> None:
     lines = ("Stream #10", "Stream #9", "XLA Ops", "XLA Modules", "Framework Ops", "Steps")
     trace = document(draw({GPU: "\n".join(f"{line} |a" for line in lines)}))
-    thread = {
-        event["tid"]: event["args"]["name"]
-        for event in trace["traceEvents"]
-        if event["name"] == "thread_name"
-    }
-    place = {
-        thread[event["tid"]]: event["args"]["sort_index"]
-        for event in trace["traceEvents"]
-        if event["name"] == "thread_sort_index"
-    }
-    assert sorted(place, key=lambda name: place[name]) == [
+    assert in_order(trace) == [
         "Steps", "XLA Modules", "Framework Ops", "XLA Ops", "Stream #9", "Stream #10",
     ]  # fmt: skip
 
