@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from analysis.tpu.test_tpu_ops import ran
-from builders.evidence import TPU, evidence
+from builders.evidence import TPU, claim, evidence, finding_of
 from helpers.tables import pairs
 from traces import draw, space_of
 
@@ -247,25 +247,20 @@ def test_copies_from_and_to_vmem_are_xlas_own():
     ops = tpu_ops((near, "copy-done", 350), (near, "slice-start", 150), (near, "fusion", 500))
     assert ops.is_vmem_copy.tolist() == [True, True, False]
     assert not ops.is_host_copy.any()
-    by_id = {
-        finding.id: finding for finding in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))
-    }
-    found = by_id["device_to_device"]
+    given = tpu(ops, {Phase.DEVICE_TO_DEVICE: 400})
+    found = claim(given, "device_to_device")
     assert "50.0 % goes to copies between HBM and the cores' own memory (VMEM) (2 op ops)" in (
         found.detail
     )
     assert "XLA copies the inputs of the next ops to VMEM" in found.action
     assert "Place ops" not in found.action
-    assert "host_transfers" not in by_id
+    assert finding_of(given, "host_transfers") is None
 
 
 def test_ops_are_to_be_placed_together_where_devices_send_to_each_other():
     sent = "%{} = f32[8,128]{{1,0:T(8,128)}} {}(f32[8,128]{{1,0:T(8,128)}} %x)"
     ops = tpu_ops((sent, "recv-done", 300), (WHOLE, "copy-done", 200), (WHOLE, "fusion", 500))
-    by_id = {
-        finding.id: finding for finding in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))
-    }
-    found = by_id["device_to_device"]
+    found = claim(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}), "device_to_device")
     assert "30.0 % goes to sends and receives between devices (op.0)" in found.detail
     assert found.action.startswith("Avoid unnecessary copies")
     assert found.action.endswith("Place ops that share data on one device.")
@@ -273,12 +268,11 @@ def test_ops_are_to_be_placed_together_where_devices_send_to_each_other():
 
 def test_copies_on_the_device_are_not_said_to_go_to_the_host():
     ops = tpu_ops((WHOLE, "copy-done", 400), (WHOLE, "fusion", 600))
-    by_id = {
-        finding.id: finding for finding in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))
-    }
-    assert "host_transfers" not in by_id
-    assert by_id["device_to_device"].guide.title == "Cloud TPU performance guide"
-    assert "host" not in by_id["device_to_device"].detail
+    given = tpu(ops, {Phase.DEVICE_TO_DEVICE: 400})
+    assert finding_of(given, "host_transfers") is None
+    found = claim(given, "device_to_device")
+    assert found.guide.title == "Cloud TPU performance guide"
+    assert "host" not in found.detail
 
 
 def test_ops_are_listed_by_kind():
