@@ -3,8 +3,8 @@
 import functools
 import gzip
 import os
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -308,17 +308,8 @@ def test_who_leaves_early_costs_nothing(one_run: Callable[..., Engine]) -> None:
 def test_several_at_a_time_are_the_same(one_run: Callable[..., Engine]) -> None:
     engine = one_run(h0=long_trace(3000), h1=TRACE)
     expected = content(engine)
-    found: list[bytes] = []
-
-    def ask() -> None:
-        found.append(content(engine))
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 4
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(lambda _: content(engine), range(4))] == [expected] * 4
 
 
 def test_compressed_traces_are_read(tmp_path: Path) -> None:
