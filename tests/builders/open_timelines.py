@@ -145,6 +145,13 @@ def _empty(kind: type) -> dict[str, Any]:
     }
 
 
+def first(opened: OpenTimeline, name: str) -> int:
+    """The first event of a name."""
+    return next(
+        index for index in range(opened.timeline.start_ps.size) if opened.name(index) == name
+    )
+
+
 def search(opened: OpenTimeline, text: str, **options: Any) -> dict[str, Any]:
     """A page of the events that a text finds."""
     query, rest = _parsed(text, options)

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -51,6 +50,13 @@ class Folder:
         builders = {"events": build, "derived": build}
         return TimelineCache(SummaryCache(self.results), self.results, builders)
 
+    def settled(self) -> TimelineCache:
+        """Timelines, once they have kept that of the file."""
+        timelines = self.timelines()
+        timelines.open(self.file(), "events")
+        timelines.settle()
+        return timelines
+
     def kept(self):
         return sorted((self.path / "cache").glob(f"*{SUFFIX}"))
 
@@ -91,9 +97,7 @@ def test_garbage_is_looked_for_again_after_a_build(folder):
 
 
 def test_another_process_maps_what_was_kept(folder):
-    first = folder.timelines()
-    first.open(folder.file(), "events")
-    first.settle()
+    first = folder.settled()
     mapped = first.open(folder.file(), "events").open_timeline.timeline
     again = folder.timelines().open(folder.file(), "events").open_timeline.timeline
     assert folder.built == ["host"]
@@ -129,9 +133,7 @@ def test_a_changed_file_is_built_anew(folder):
 
 @pytest.mark.parametrize("harm", ["cut", "flip", "foreign", "gone"])
 def test_a_damaged_copy_is_built_anew(folder, harm):
-    timelines = folder.timelines()
-    timelines.open(folder.file(), "events")
-    timelines.settle()
+    folder.settled()
     (path,) = folder.kept()
     content = path.read_bytes()
     if harm == "cut":
@@ -142,9 +144,7 @@ def test_a_damaged_copy_is_built_anew(folder, harm):
         overwrite(path, b"not ours")
     else:
         path.unlink()
-    reopened = folder.timelines()
-    reopened.open(folder.file(), "events")
-    reopened.settle()
+    folder.settled()
     assert folder.built == ["host"] * 2
     assert len(folder.kept()) == 1
 
@@ -160,9 +160,7 @@ def test_without_a_cache_everything_is_built(folder):
 
 def test_a_cache_that_cannot_be_written_is_no_error(folder):
     (folder.path / "cache").write_text("not a directory")
-    timelines = folder.timelines()
-    timelines.open(folder.file(), "events")
-    timelines.settle()
+    timelines = folder.settled()
     assert timelines.open(folder.file(), "events").open_timeline.timeline.start_ps.size == 3
     assert folder.built == ["host"]
 
@@ -171,20 +169,13 @@ def test_a_failure_reaches_all_who_wait_and_the_next_tries_again(folder):
     timelines, file = folder.timelines(), folder.file()
     folder.trace.write_bytes(b"\x0a\xff")
     broken = folder.file()
-    problems = []
 
-    def ask():
-        try:
+    def ask(_):
+        with pytest.raises(TbprofError):
             timelines.open(broken, "events")
-        except TbprofError as error:
-            problems.append(error)
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(problems) == 4
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(ask, range(4)))
     assert not timelines.is_open(broken, "events")
     folder.trace.write_bytes(draw({"/host:CPU": "a|mm.nn"}))
     assert timelines.open(folder.file(), "events").version != timelines.version(broken, "events")

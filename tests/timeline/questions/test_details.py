@@ -5,22 +5,16 @@ from typing import Any
 
 import pytest
 from builders import open_timelines
+from builders.open_timelines import first
 from traces import Unsigned, draw, space_of
 from traces.programs import Program
 
 from tbprof.base.errors import EventNotFound
-from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.details import MOVES, details, move
 from tbprof.timeline.questions.steps_of_events import step_windows
 from tbprof.xplane.reader import read_space
 
 US = 1_000_000
-
-
-def first(opened: OpenTimeline, name: str) -> int:
-    return next(
-        index for index in range(opened.timeline.start_ps.size) if opened.name(index) == name
-    )
 
 
 def values(answer: dict) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import pytest
 from builders import open_timelines
+from builders.open_timelines import first
 from traces import Unsigned, draw, space_of
 
 from tbprof.base.errors import EventNotFound
@@ -15,12 +16,6 @@ def of(opened: OpenTimeline, name: str, **options: int) -> list[tuple[str, str, 
     """(kind, from, to) of the flows of the first event of a name."""
     answer = flows(opened, first(opened, name), **options)
     return [(one["kind"], one["from"]["name"], one["to"]["name"]) for one in answer["flows"]]
-
-
-def first(opened: OpenTimeline, name: str) -> int:
-    return next(
-        index for index in range(opened.timeline.start_ps.size) if opened.name(index) == name
-    )
 
 
 def gpu() -> OpenTimeline:
