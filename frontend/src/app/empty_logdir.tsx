@@ -2,6 +2,7 @@
 import type { Logdir } from "../api/types";
 import { formatCount, plural } from "../base/format";
 import { Diagnoses } from "../widgets/diagnoses";
+import { SmallButton } from "../widgets/text/buttons";
 import { CopyButton } from "../widgets/text/copy_button";
 
 export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () => void }) {
@@ -26,9 +27,7 @@ export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () =
       <p>
         Remotely: call <code>tf.profiler.experimental.server.start(6009)</code> or{" "}
         <code>jax.profiler.start_server(9999)</code> in the program, then{" "}
-        <button type="button" class="button small" onClick={capture}>
-          Capture profile
-        </button>
+        <SmallButton onClick={capture}>Capture profile</SmallButton>
       </p>
       <p>Or from the program itself:</p>
       <div class="recipes">

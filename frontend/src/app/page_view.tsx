@@ -5,6 +5,7 @@ import { sentence } from "../base/format";
 import type { PageProps } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
 import { Checked } from "../widgets/checked";
+import { LinkButton } from "../widgets/text/buttons";
 import { Doing, ErrorMessage, Message, Skeleton } from "../widgets/text/message";
 import type { PayloadState } from "./state/use_payload";
 
@@ -96,9 +97,7 @@ function Others({ others, openTool }: PageViewProps) {
       {others.map((other, index) => (
         <span key={other.name}>
           {index > 0 ? ", " : ""}
-          <button type="button" class="link" onClick={() => openTool(other.name)}>
-            {other.title}
-          </button>
+          <LinkButton onClick={() => openTool(other.name)}>{other.title}</LinkButton>
         </span>
       ))}
       .

@@ -1,5 +1,6 @@
 /** A banner above a page that stays visible while the server is unreachable. */
 import { describeProblem } from "../api/errors";
+import { SmallButton } from "../widgets/text/buttons";
 
 export function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
   const { message, hint } = describeProblem(error);
@@ -10,9 +11,7 @@ export function Unreachable({ error, retry }: { error: unknown; retry: () => voi
         <span class="banner-text">
           {message} This page shows data loaded earlier. {hint}
         </span>
-        <button type="button" class="button small" onClick={retry}>
-          Try again
-        </button>
+        <SmallButton onClick={retry}>Try again</SmallButton>
       </div>
     </section>
   );

@@ -3,6 +3,7 @@ import type { ComponentChildren, Ref } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError, describeProblem } from "../api/errors";
 import type { CaptureConfig } from "../api/types";
+import { SmallButton, Switch } from "../widgets/text/buttons";
 import { testConnections } from "./api";
 import { type Choices, isPreset, PRESETS, recentAddresses } from "./choices";
 import type { Tested } from "./types";
@@ -82,14 +83,9 @@ export function CaptureForm({ model, config, wrongField }: CaptureFormProps) {
           ))}
         </datalist>
         <div class="capture-row">
-          <button
-            type="button"
-            class="button small"
-            aria-disabled={isTesting}
-            onClick={() => (isTesting ? undefined : test())}
-          >
+          <SmallButton aria-disabled={isTesting} onClick={() => (isTesting ? undefined : test())}>
             {isTesting ? "Testing…" : "Test connection"}
-          </button>
+          </SmallButton>
           {recent.slice(0, 3).map((address) => (
             <button
               type="button"
@@ -108,16 +104,14 @@ export function CaptureForm({ model, config, wrongField }: CaptureFormProps) {
         <legend>What</legend>
         <div class="capture-row" role="group" aria-label="Presets">
           {PRESETS.map((preset) => (
-            <button
-              type="button"
+            <SmallButton
               key={preset.name}
-              class="button small"
               aria-pressed={isPreset(choices, preset)}
               title={preset.hint}
               onClick={() => choose(preset.choices)}
             >
               {preset.name}
-            </button>
+            </SmallButton>
           ))}
         </div>
         <div class="capture-columns">
@@ -146,14 +140,9 @@ export function CaptureForm({ model, config, wrongField }: CaptureFormProps) {
             {...entry("workers")}
           />
         </div>
-        <label class="switch">
-          <input
-            type="checkbox"
-            checked={choices.hasHlo}
-            onChange={(event) => choose({ hasHlo: event.currentTarget.checked })}
-          />
+        <Switch isOn={choices.hasHlo} turn={(isOn) => choose({ hasHlo: isOn })}>
           Include XLA programs (HLO)
-        </label>
+        </Switch>
         <AreaField label="Profiler options, one name=value per line" {...entry("advanced")} />
       </details>
       <footer>

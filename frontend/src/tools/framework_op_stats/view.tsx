@@ -10,6 +10,7 @@ import { RowDetail } from "../../widgets/grid/row_detail";
 import { TableBar } from "../../widgets/grid/table_bar";
 import type { RowTest } from "../../widgets/table/filter";
 import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
+import { Switch } from "../../widgets/text/buttons";
 import { TraceLink, toTrace } from "../links/trace_link";
 import { opEvents } from "../links/trace_links";
 import { InstructionsLink } from "../programs/instructions_link";
@@ -63,14 +64,9 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
           <h1>{title}</h1>
           {payload.isTensorFlow ? <p class="page-also">TensorFlow stats</p> : null}
         </div>
-        <label class="switch">
-          <input
-            type="checkbox"
-            checked={hasIdle}
-            onChange={(event) => select({ idle: event.currentTarget.checked ? "1" : null })}
-          />
+        <Switch isOn={hasIdle} turn={(isOn) => select({ idle: isOn ? "1" : null })}>
           Include idle time
-        </label>
+        </Switch>
         <span class="space" />
         <ExportButton model={model} fileName={`framework_op_stats_${fileName}`} />
       </header>

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount, formatTime, plural } from "../../base/format";
 import { Listbox } from "../../widgets/overlays/listbox";
 import { Picker, PickerButton } from "../../widgets/overlays/picker";
+import { SmallButton } from "../../widgets/text/buttons";
 import type { Ask, Select } from "../tool";
 import { type Found, type ListedProgram, type ProgramGraph, parseFound } from "./payload";
 
@@ -61,16 +62,14 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
       <fieldset class="graph-hops">
         <legend class="picker-label">Hops</legend>
         {HOPS.map((hops) => (
-          <button
+          <SmallButton
             key={hops}
-            type="button"
-            class="button small"
             aria-pressed={graph.hops === hops}
             title={`Instructions up to ${plural(hops, "hop")} away`}
             onClick={() => select({ graph_width: String(hops), look: null })}
           >
             {hops}
-          </button>
+          </SmallButton>
         ))}
       </fieldset>
       <span class="muted">

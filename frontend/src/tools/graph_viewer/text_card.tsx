@@ -1,6 +1,7 @@
 /** The HLO text of the program, with search, and links from names to their definitions. */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
+import { SmallButton } from "../../widgets/text/buttons";
 import { Card } from "../../widgets/text/card";
 import type { PageProps } from "../tool";
 import { definitionsOf, piecesOf, searchLines } from "./hlo_lines";
@@ -72,12 +73,12 @@ export function TextCard(props: TextCardProps) {
                 ? "not found"
                 : `${formatCount(Math.max(at, 0) + 1)} of ${plural(matches.length, "line")}`}
           </span>
-          <button type="button" class="button small" aria-label="Previous" onClick={() => next(-1)}>
+          <SmallButton aria-label="Previous" onClick={() => next(-1)}>
             ◂
-          </button>
-          <button type="button" class="button small" aria-label="Next" onClick={() => next(1)}>
+          </SmallButton>
+          <SmallButton aria-label="Next" onClick={() => next(1)}>
             ▸
-          </button>
+          </SmallButton>
         </>
       }
     >

@@ -1,4 +1,6 @@
 /** The graph viewer: an instruction of a compiled program with its operands and users. */
+
+import { LinkButton } from "../../widgets/text/buttons";
 import type { PageProps } from "../tool";
 import { useViewAnswer } from "../view_answer";
 import { Downloads } from "./downloads";
@@ -32,9 +34,7 @@ export function GraphPage(props: PageProps<ProgramGraph>) {
           <p class="graph-error" role="alert">
             <span aria-hidden="true">⚠ </span>
             {error.slice(0, 500)}{" "}
-            <button
-              type="button"
-              class="link"
+            <LinkButton
               onClick={() =>
                 select({
                   ...Object.fromEntries(PARAMETERS.map((name) => [name, null])),
@@ -43,7 +43,7 @@ export function GraphPage(props: PageProps<ProgramGraph>) {
               }
             >
               Back to the op with the most self time
-            </button>
+            </LinkButton>
           </p>
         )}
       </header>

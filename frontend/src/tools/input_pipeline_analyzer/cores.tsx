@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
 import { Card } from "../../widgets/text/card";
+import { TableHead } from "../../widgets/text/table_head";
 import type { WaitingCore } from "./payload";
 
 const SHOWN = 8;
@@ -22,13 +23,7 @@ export function Cores({ cores }: { cores: readonly WaitingCore[] }) {
       }}
     >
       <table class="small-table">
-        <thead>
-          <tr>
-            <th scope="col">Core</th>
-            <th scope="col">Longest in</th>
-            <th scope="col">Steps</th>
-          </tr>
-        </thead>
+        <TableHead titles={["Core", "Longest in", "Steps"]} />
         <tbody>
           {ranked.slice(0, SHOWN).map(({ core, steps }) => (
             <tr key={core}>

@@ -1,5 +1,6 @@
 /** The input pipeline page: whether steps wait for input, which part of it is slow, what to do. */
 import { useState } from "preact/hooks";
+import { LinkButton } from "../../widgets/text/buttons";
 import { Diagnostics } from "../../widgets/text/diagnostics";
 import { MarkerPicker } from "../steps/marker_picker";
 import { NoSteps } from "../steps/no_steps";
@@ -41,14 +42,9 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
       )}
       {hasHost && isShort ? (
         <p>
-          <button
-            type="button"
-            class="link"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          >
+          <LinkButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {isOpen ? "Hide" : "Show"} the host’s work on input
-          </button>
+          </LinkButton>
         </p>
       ) : null}
       {isShort && !isOpen ? null : hasHost ? (

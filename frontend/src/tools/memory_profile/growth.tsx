@@ -7,6 +7,7 @@ import type { ColumnSpec } from "../../widgets/table/columns";
 import { numberSpec, textSpec } from "../../widgets/table/specs";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
+import { TableHead } from "../../widgets/text/table_head";
 import { formatAmount } from "./format";
 import type { Leak, Memory } from "./payload";
 
@@ -51,14 +52,9 @@ function StepList({ memory: { steps } }: { readonly memory: Memory }) {
   const amount = (value: number) => (Number.isNaN(value) ? NOT_MEASURED : formatAmount(value));
   return (
     <table class="small-table part-table memory-steps" aria-label="Memory by step">
-      <thead>
-        <tr>
-          <th scope="col">Step</th>
-          <th scope="col">Peak</th>
-          <th scope="col">In use at its end</th>
-          <th scope="col">Kept until the end of the recording</th>
-        </tr>
-      </thead>
+      <TableHead
+        titles={["Step", "Peak", "In use at its end", "Kept until the end of the recording"]}
+      />
       <tbody>
         {steps.labels.map((label, step) => (
           <tr key={step}>
@@ -107,15 +103,9 @@ function Leaks({ leaks }: { readonly leaks: readonly Leak[] }) {
   return (
     <div class="memory-leaks">
       <table class="small-table part-table" aria-label="Ops whose memory grows with the steps">
-        <thead>
-          <tr>
-            <th scope="col">Op that may leak</th>
-            <th scope="col">Per step</th>
-            <th scope="col">Allocations per step</th>
-            <th scope="col">Steps</th>
-            <th scope="col">Shape</th>
-          </tr>
-        </thead>
+        <TableHead
+          titles={["Op that may leak", "Per step", "Allocations per step", "Steps", "Shape"]}
+        />
         <tbody>
           {leaks.slice(0, MOST_LEAKS).map((leak, index) => (
             <tr key={index}>

@@ -1,4 +1,6 @@
 /** The memory page: the use of each memory over time, its content, and what to free first. */
+
+import { LinkButton } from "../../widgets/text/buttons";
 import type { PageProps } from "../tool";
 import { BreakdownCard } from "./breakdown/breakdown_card";
 import { Fills } from "./breakdown/fills";
@@ -25,10 +27,7 @@ export function MemoryPage(props: PageProps<Memory>) {
         ) : (
           <p class="memory-error" role="alert">
             <span aria-hidden="true">⚠ </span>
-            {error.slice(0, 500)}{" "}
-            <button type="button" class="link" onClick={reset}>
-              Back to the peak
-            </button>
+            {error.slice(0, 500)} <LinkButton onClick={reset}>Back to the peak</LinkButton>
           </p>
         )}
       </header>

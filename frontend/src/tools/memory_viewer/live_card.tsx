@@ -9,6 +9,7 @@ import { RowDetail } from "../../widgets/grid/row_detail";
 import { TableBar } from "../../widgets/grid/table_bar";
 import { Explained } from "../../widgets/overlays/why";
 import { useTableModel } from "../../widgets/table/model";
+import { LinkButton, SmallButton } from "../../widgets/text/buttons";
 import { ToolLink } from "../links/tool_link";
 import type { Links, Select } from "../tool";
 import { LIVE_COLUMNS, LIVE_GROUPINGS } from "./live_columns";
@@ -65,14 +66,12 @@ export function LiveCard({ heap, view, select, links, fileName }: LiveCardProps)
         </h2>
         <InstantText heap={heap} select={select} />
         <span class="space" />
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           aria-pressed={live.isAll}
           onClick={() => select({ instant: live.isAll ? null : "all" })}
         >
           All arrays
-        </button>
+        </SmallButton>
         <ExportButton model={model} fileName={`${fileName}_arrays`} />
       </header>
       <TableBar model={model} />
@@ -101,11 +100,7 @@ export function LiveCard({ heap, view, select, links, fileName }: LiveCardProps)
 /** "496 MiB in use after event 9 (loop_reduce_fusion), the peak". */
 function InstantText({ heap, select }: { readonly heap: Heap; readonly select: Select }) {
   const { live, figures } = heap;
-  const back = (
-    <button type="button" class="link" onClick={() => select({ instant: null })}>
-      Back to the peak
-    </button>
-  );
+  const back = <LinkButton onClick={() => select({ instant: null })}>Back to the peak</LinkButton>;
   if (live.isAll)
     return (
       <p class="heap-instant-text one-line" role="status">

@@ -3,6 +3,7 @@ import { formatBytes, plural } from "../../base/format";
 import { bytes } from "../../base/units";
 import type { Option } from "../../widgets/overlays/listbox";
 import { Picker } from "../../widgets/overlays/picker";
+import { SmallButton } from "../../widgets/text/buttons";
 import type { Select } from "../tool";
 import type { Heap, Program } from "./payload";
 
@@ -46,10 +47,8 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
       {spaces.length > 1 || (spaces.length === 1 && Number.isNaN(space)) ? (
         <div class="heap-spaces" role="group" aria-label="Memory space">
           {spaces.map((choice) => (
-            <button
-              type="button"
+            <SmallButton
               key={choice.space}
-              class="button small"
               aria-pressed={choice.space === space}
               title={`Memory space ${choice.space}`}
               onClick={() =>
@@ -60,7 +59,7 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
               }
             >
               {choice.label} {formatBytes(bytes(choice.peak))}
-            </button>
+            </SmallButton>
           ))}
         </div>
       ) : null}

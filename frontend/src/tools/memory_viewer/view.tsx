@@ -2,6 +2,7 @@
 import { formatBytes, sentence } from "../../base/format";
 import { bytes } from "../../base/units";
 import { MemoryFindings } from "../../widgets/memory_chart/memory_findings";
+import { LinkButton } from "../../widgets/text/buttons";
 import { Card } from "../../widgets/text/card";
 import { ToolLink } from "../links/tool_link";
 import type { Links, PageProps } from "../tool";
@@ -53,9 +54,9 @@ function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly 
         <p class="muted">Choose another memory space above.</p>
       ) : other ? (
         <p>
-          <button type="button" class="link" onClick={() => select(showProgram(other))}>
+          <LinkButton onClick={() => select(showProgram(other))}>
             Show {other.title.slice(0, 200)}
-          </button>
+          </LinkButton>
         </p>
       ) : null}
     </div>

@@ -10,6 +10,7 @@ import { Card } from "../../widgets/text/card";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { ErrorMessage } from "../../widgets/text/message";
+import { TableHead } from "../../widgets/text/table_head";
 import { ToolLink } from "../links/tool_link";
 import { TraceLink } from "../links/trace_link";
 import type { Ask, Links } from "../tool";
@@ -288,15 +289,7 @@ function KernelTable({ details, links }: { details: OpDetails; links: Links }) {
     <>
       <h3>Kernels</h3>
       <table class="program-kernels">
-        <thead>
-          <tr>
-            {["Kernel", "Launches", "Time"].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead titles={["Kernel", "Launches", "Time"]} />
         <tbody>
           {details.kernels.map((kernel) => (
             <tr key={kernel.name}>

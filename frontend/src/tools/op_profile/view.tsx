@@ -1,6 +1,7 @@
 /** The programs page: the time of ops in compiled programs, and how much of it is wasted. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
+import { LinkButton, Switch } from "../../widgets/text/buttons";
 import { Card } from "../../widgets/text/card";
 import type { Ask, PageProps } from "../tool";
 import { fetchAllRows } from "./all_rows";
@@ -62,14 +63,9 @@ export function ProgramsPage(props: PageProps<Profile>) {
       <header class="page-head">
         <h1>{title}</h1>
         <GroupingChoice value={grouping} choose={(group) => select({ group })} />
-        <label class="switch">
-          <input
-            type="checkbox"
-            checked={hasIdle}
-            onChange={(event) => select({ idle: event.currentTarget.checked ? "1" : null })}
-          />
+        <Switch isOn={hasIdle} turn={(isOn) => select({ idle: isOn ? "1" : null })}>
           Include idle time
-        </label>
+        </Switch>
         {error === "" ? null : (
           <p class="program-error" role="alert">
             {error}
@@ -86,11 +82,7 @@ export function ProgramsPage(props: PageProps<Profile>) {
               width: time; bar at the bottom: share of the peak that is used
             </span>
             <span class="space" />
-            {focus > 0 ? (
-              <button type="button" class="link" onClick={() => setZoomed("")}>
-                Show all
-              </button>
-            ) : null}
+            {focus > 0 ? <LinkButton onClick={() => setZoomed("")}>Show all</LinkButton> : null}
           </>
         }
       >

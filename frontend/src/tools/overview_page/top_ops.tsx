@@ -3,13 +3,21 @@ import { formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
 import { familyFilter } from "../../widgets/table/name_folding";
+import { Switch } from "../../widgets/text/buttons";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
+import { TableHead } from "../../widgets/text/table_head";
 import { ToolLink } from "../links/tool_link";
 import type { Links, Select } from "../tool";
 import type { Overview } from "./payload";
 
 const OPS = "framework_op_stats";
+const RANK = (
+  <>
+    <span aria-hidden="true">#</span>
+    <span class="unseen">Rank</span>
+  </>
+);
 
 interface TopOpsProps {
   readonly overview: Overview;
@@ -40,14 +48,9 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
         <>
           <span class="space" />
           {families.length === 0 ? null : (
-            <label class="switch">
-              <input
-                type="checkbox"
-                checked={isFolded}
-                onChange={(event) => fold(event.currentTarget.checked)}
-              />
+            <Switch isOn={isFolded} turn={fold}>
               Fold replicas and layers
-            </label>
+            </Switch>
           )}
           <ToolLink links={links} tool={OPS} view={{}}>
             All ops
@@ -61,18 +64,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
         </p>
       ) : (
         <table class="small-table">
-          <thead>
-            <tr>
-              <th scope="col">
-                <span aria-hidden="true">#</span>
-                <span class="unseen">Rank</span>
-              </th>
-              <th scope="col">Op</th>
-              <th scope="col">Category</th>
-              <th scope="col">Self time</th>
-              <th scope="col">Cumulative</th>
-            </tr>
-          </thead>
+          <TableHead titles={[RANK, "Op", "Category", "Self time", "Cumulative"]} />
           <tbody>
             {ops.map(({ name, category, share, running, count }, index) => (
               <tr key={name + index}>

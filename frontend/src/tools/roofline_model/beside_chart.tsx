@@ -4,6 +4,7 @@ import { formatRatio, formatTime, plural } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
 import { markPath } from "../../widgets/scatter/draw_scatter";
 import type { PointKind } from "../../widgets/scatter/points";
+import { LinkButton } from "../../widgets/text/buttons";
 import { Name } from "../../widgets/text/name";
 import type { RooflinePeak } from "./payload";
 import { formatRate } from "./rates";
@@ -54,14 +55,9 @@ export function NotDrawn({ table, absent, noun, open }: NotDrawnProps) {
           <ul class="plain">
             {[...rows.subarray(0, MOST)].map((row) => (
               <li key={row}>
-                <button
-                  type="button"
-                  class="link"
-                  title={textAt(notes, row) || undefined}
-                  onClick={() => open(row)}
-                >
+                <LinkButton title={textAt(notes, row) || undefined} onClick={() => open(row)}>
                   <Name text={textAt(names, row)} />
-                </button>
+                </LinkButton>
                 <span>{formatTime(microseconds(own?.[row] ?? 0))}</span>
               </li>
             ))}

@@ -12,6 +12,7 @@ import { formatPower } from "../../widgets/scatter/points";
 import { Scatter } from "../../widgets/scatter/scatter";
 import type { RowTest } from "../../widgets/table/filter";
 import { useTableModel } from "../../widgets/table/model";
+import { SmallButton, Switch } from "../../widgets/text/buttons";
 import { Sentence } from "../../widgets/text/sentence";
 import { toTrace } from "../links/trace_link";
 import {
@@ -99,10 +100,8 @@ export function RooflinePage(props: PageProps<Roofline>) {
         <h1>{title}</h1>
         <Choices label="Show">
           {(["op", "program", ...(hasSteps ? ["step" as const] : [])] as const).map((id) => (
-            <button
+            <SmallButton
               key={id}
-              type="button"
-              class="button small"
               aria-pressed={per === id}
               onClick={() =>
                 select({
@@ -113,18 +112,13 @@ export function RooflinePage(props: PageProps<Roofline>) {
               }
             >
               {PER[id].title}
-            </button>
+            </SmallButton>
           ))}
         </Choices>
         {payload.hasFeeds && per !== "step" ? (
-          <label class="switch">
-            <input
-              type="checkbox"
-              checked={view.feeds !== "0"}
-              onChange={(event) => select({ feeds: event.currentTarget.checked ? null : "0" })}
-            />
+          <Switch isOn={view.feeds !== "0"} turn={(isOn) => select({ feeds: isOn ? null : "0" })}>
             Include infeed and outfeed
-          </label>
+          </Switch>
         ) : null}
         <span class="space" />
         <ExportButton model={model} fileName={`roofline_model_${fileName}`} />
@@ -166,15 +160,13 @@ export function RooflinePage(props: PageProps<Roofline>) {
           per === "op" ? (
             <Choices label="Color by">
               {KINDS.map(([id, label]) => (
-                <button
+                <SmallButton
                   key={id}
-                  type="button"
-                  class="button small"
                   aria-pressed={kindId === id}
                   onClick={() => select({ color: id === "category" ? null : id })}
                 >
                   {label}
-                </button>
+                </SmallButton>
               ))}
             </Choices>
           ) : null

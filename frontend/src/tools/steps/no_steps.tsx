@@ -1,6 +1,7 @@
 /** A card for traces without steps: why, possible markers, and how to mark steps. */
 import { formatCount } from "../../base/format";
 import { cut, foldName, readableName } from "../../base/names";
+import { SmallButton } from "../../widgets/text/buttons";
 import { CopyButton } from "../../widgets/text/copy_button";
 import type { Select } from "../tool";
 import type { Marker } from "./markers";
@@ -27,15 +28,13 @@ export function NoSteps({ reason, markers, select }: NoStepsProps) {
         <p class="offers">
           Choose an event that happens once per step:{" "}
           {markers.slice(0, OFFERED).map(({ name, count }) => (
-            <button
-              type="button"
-              class="button small"
+            <SmallButton
               key={name}
               title={name.slice(0, 2000)}
               onClick={() => select({ marker: name })}
             >
               <code>{cut(foldName(readableName(name)), 60)}</code> × {formatCount(count)}
-            </button>
+            </SmallButton>
           ))}
         </p>
       ) : null}

@@ -1,6 +1,7 @@
 /** "Typical steps | All steps": whether the page includes outliers. */
 import { formatCount, plural } from "../../base/format";
 import type { StepAxis } from "../../widgets/step_chart/steps";
+import { SmallButton } from "../../widgets/text/buttons";
 import type { Select } from "../tool";
 
 interface StepChoiceProps {
@@ -24,22 +25,12 @@ export function StepChoice({ steps, chosen, select }: StepChoiceProps) {
   return (
     <fieldset class="step-choice" title={text}>
       <legend class="unseen">Steps on this page: {text}</legend>
-      <button
-        type="button"
-        class="button small"
-        aria-pressed={!isAll}
-        onClick={() => select({ steps: null })}
-      >
+      <SmallButton aria-pressed={!isAll} onClick={() => select({ steps: null })}>
         Typical steps ({formatCount(whole - slow)})
-      </button>
-      <button
-        type="button"
-        class="button small"
-        aria-pressed={isAll}
-        onClick={() => select({ steps: ALL_STEPS })}
-      >
+      </SmallButton>
+      <SmallButton aria-pressed={isAll} onClick={() => select({ steps: ALL_STEPS })}>
         All steps ({formatCount(whole)})
-      </button>
+      </SmallButton>
     </fieldset>
   );
 }

@@ -4,6 +4,7 @@ import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../.
 import { cut } from "../../base/names";
 import { ratio } from "../../base/units";
 import { Explained } from "../../widgets/overlays/why";
+import { LinkButton } from "../../widgets/text/buttons";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { type Severity, SeverityTag } from "../../widgets/text/finding_list";
 import { Name } from "../../widgets/text/name";
@@ -79,11 +80,7 @@ function Facts({ worst, pipeline, showBottleneck }: FactsProps) {
   const { usual } = worst;
   const isUsual = usual.longName === "" || usual.longName === worst.longName;
   const { type, longName } = usual.longName === "" ? worst : usual;
-  const show = (
-    <button type="button" class="link" onClick={() => showBottleneck(worst)}>
-      Show in graph
-    </button>
-  );
+  const show = <LinkButton onClick={() => showBottleneck(worst)}>Show in graph</LinkButton>;
   return (
     <dl class="tf-facts">
       <Fact label="Host">

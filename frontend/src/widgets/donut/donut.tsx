@@ -7,6 +7,7 @@ import { microseconds, ratio } from "../../base/units";
 import { ChartMenu } from "../chart/chart_menu";
 import type { RowTest } from "../table/filter";
 import { Name } from "../text/name";
+import { TableHead } from "../text/table_head";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
 
@@ -117,13 +118,7 @@ function SliceTable(props: DonutProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
     <div class="slice-table" tabIndex={0} role="region" aria-label={`Shares by ${noun}`}>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">{noun}</th>
-            <th scope="col">Time</th>
-            <th scope="col">Share</th>
-          </tr>
-        </thead>
+        <TableHead titles={[noun, "Time", "Share"]} />
         <tbody>
           {slices.map((slice) => (
             <tr key={slice.name}>

@@ -3,6 +3,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
+import { SmallButton } from "../text/buttons";
 import { graphKeys, ZOOM } from "./graph_keys";
 import "./graph.css";
 import type { GraphBox, PlacedGraph } from "./shapes";
@@ -121,9 +122,9 @@ export function GraphFrame(props: GraphFrameProps) {
 
 function ToolButton({ sign, title, run }: { sign: string; title: string; run: () => void }) {
   return (
-    <button type="button" class="button small" title={title} aria-label={title} onClick={run}>
+    <SmallButton title={title} aria-label={title} onClick={run}>
       {sign}
-    </button>
+    </SmallButton>
   );
 }
 

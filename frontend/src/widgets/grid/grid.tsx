@@ -8,6 +8,7 @@ import { useHeight } from "../chart/use_size";
 import type { RowTest } from "../table/filter";
 import type { Groups } from "../table/group";
 import { clearFilters, rowsOf, type TableModel } from "../table/model";
+import { SmallButton } from "../text/buttons";
 import "./grid.css";
 import { FilterRow } from "./filter_row";
 import { GridFoot } from "./grid_foot";
@@ -207,9 +208,7 @@ function NoRows({ model }: { model: TableModel }) {
           ? `No ${model.noun}s match the filters. `
           : `There are no ${model.noun}s. `}
         {model.hasFilters ? (
-          <button type="button" class="button small" onClick={() => clearFilters(model)}>
-            Clear filters
-          </button>
+          <SmallButton onClick={() => clearFilters(model)}>Clear filters</SmallButton>
         ) : null}
       </div>
     </div>

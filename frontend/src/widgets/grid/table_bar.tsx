@@ -12,6 +12,7 @@ import {
   showColumn,
   type TableModel,
 } from "../table/model";
+import { LinkButton, SmallButton } from "../text/buttons";
 import { CopyButton } from "../text/copy_button";
 
 export function TableBar({ model }: { model: TableModel }) {
@@ -55,29 +56,20 @@ export function TableBar({ model }: { model: TableModel }) {
         {missingText(model)}
       </span>
       <GroupMenu model={model} />
-      <button
-        type="button"
-        class="button small"
-        aria-pressed={isFilterRowOpen}
-        onClick={toggleFilters}
-      >
+      <SmallButton aria-pressed={isFilterRowOpen} onClick={toggleFilters}>
         Filter <kbd>f</kbd>
-      </button>
+      </SmallButton>
       {model.hasFilters ? (
-        <button type="button" class="link" onClick={() => clearFilters(model)}>
-          Clear filters
-        </button>
+        <LinkButton onClick={() => clearFilters(model)}>Clear filters</LinkButton>
       ) : null}
       <span class="space" />
       <ColumnChooser model={model} />
-      <button
-        type="button"
-        class="button small"
+      <SmallButton
         aria-pressed={isDense}
         onClick={() => select({ rows: isDense ? null : "dense" })}
       >
         Dense
-      </button>
+      </SmallButton>
       <CopyButton
         text={() => tableText(model)}
         label="Copy table"
@@ -136,9 +128,7 @@ function ColumnChooser({ model }: { model: TableModel }) {
               {column.title}
             </label>
           ))}
-          <button type="button" class="button small" onClick={() => model.select({ cols: null })}>
-            Default columns
-          </button>
+          <SmallButton onClick={() => model.select({ cols: null })}>Default columns</SmallButton>
         </fieldset>
       )}
     </Popover>

@@ -8,6 +8,7 @@ import { ChartMenu } from "../chart/chart_menu";
 import { canvasPen } from "../chart/pen";
 import { useWidth } from "../chart/use_size";
 import type { Explanation } from "../table/columns";
+import { SmallButton } from "../text/buttons";
 import { Card } from "../text/card";
 import "./scatter.css";
 import {
@@ -72,11 +73,7 @@ export function Scatter(props: ScatterProps) {
         <>
           {props.head}
           <span class="space" />
-          {zoomed ? (
-            <button type="button" class="button small" onClick={() => setZoomed(null)}>
-              All points
-            </button>
-          ) : null}
+          {zoomed ? <SmallButton onClick={() => setZoomed(null)}>All points</SmallButton> : null}
           <ChartMenu
             title={title}
             isTable={isTable}

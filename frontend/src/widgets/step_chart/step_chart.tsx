@@ -8,6 +8,7 @@ import { watchColors } from "../../base/theme";
 import { ChartMenu } from "../chart/chart_menu";
 import { Late } from "../late";
 import type { Explanation } from "../table/columns";
+import { SmallButton } from "../text/buttons";
 import { Card } from "../text/card";
 import { axisName } from "./axis_labels";
 import type { Plot, PlotInput, Spot } from "./plot";
@@ -71,9 +72,9 @@ export function StepChart(props: StepChartProps) {
           {props.children}
           <span class="space" />
           {view.isZoomed ? (
-            <button type="button" class="button small" onClick={() => view.zoom(null)}>
+            <SmallButton onClick={() => view.zoom(null)}>
               All {formatCount(steps.labels.length)} steps
-            </button>
+            </SmallButton>
           ) : null}
           <ChartMenu
             title={title}

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Warning } from "../../api/types";
 import { plural } from "../../base/format";
+import { LinkButton } from "./buttons";
 
 const FIRST = 50;
 
@@ -25,14 +26,9 @@ export function Banner({ summary, details }: BannerProps) {
           {rest}
         </span>
         {hasDetails ? (
-          <button
-            type="button"
-            class="link"
-            aria-expanded={isOpen}
-            onClick={() => setOpen(!isOpen)}
-          >
+          <LinkButton aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             details {isOpen ? "▴" : "▾"}
-          </button>
+          </LinkButton>
         ) : null}
       </div>
       {isOpen ? (

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { describeProblem } from "../../api/errors";
 import { sentence } from "../../base/format";
+import { LinkButton } from "./buttons";
 
 interface ErrorMessageProps {
   readonly error: unknown;
@@ -70,11 +71,7 @@ export function Doing({ class: name, text, cancel }: DoingProps) {
   return (
     <div class={name}>
       <span role="status">{text}</span>
-      {cancel ? (
-        <button type="button" class="link" onClick={cancel}>
-          Cancel
-        </button>
-      ) : null}
+      {cancel ? <LinkButton onClick={cancel}>Cancel</LinkButton> : null}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
 import { microseconds } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import { TRACE } from "../../links/trace_links";
 import type { PageProps } from "../../tool";
@@ -91,15 +92,13 @@ export function GraphCard(props: GraphCardProps) {
           <span class="space" />
           <span class="picker-label">Color by</span>
           {(["kind", "time"] as const).map((choice) => (
-            <button
+            <SmallButton
               key={choice}
-              type="button"
-              class="button small"
               aria-pressed={mode === choice}
               onClick={() => select({ color: choice === "kind" ? null : choice })}
             >
               {choice === "kind" ? "Kind" : "Self time"}
-            </button>
+            </SmallButton>
           ))}
           <ChartMenu
             title="Graph"
@@ -183,9 +182,7 @@ function Around({ graph, center, turn }: AroundProps) {
           {outermost.callers.slice(0, 8).map((name, index) => (
             <>
               {index > 0 ? ", " : ""}
-              <button type="button" class="link" onClick={() => center(name)}>
-                {name.slice(0, 100)}
-              </button>
+              <LinkButton onClick={() => center(name)}>{name.slice(0, 100)}</LinkButton>
             </>
           ))}
         </p>
@@ -194,15 +191,13 @@ function Around({ graph, center, turn }: AroundProps) {
         <p>
           Open:{" "}
           {[...new Set(owners)].map((name) => (
-            <button
+            <SmallButton
               key={name}
-              type="button"
-              class="button small"
               title={`Collapse ${name.slice(0, 100)}`}
               onClick={() => turn(name)}
             >
               {name.slice(0, 100)} ✕
-            </button>
+            </SmallButton>
           ))}
         </p>
       ) : null}

@@ -2,6 +2,7 @@
 import { formatBytes, formatCount, formatPrefixed, formatTime, plural } from "../../../base/format";
 import { microseconds } from "../../../base/units";
 import { DetailsAside } from "../../../widgets/graph/details_aside";
+import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { type Definition, DefinitionList } from "../../../widgets/text/definition_list";
 import { ToolLink } from "../../links/tool_link";
@@ -36,19 +37,10 @@ export function InstructionDetails(props: InstructionDetailsProps) {
   return (
     <DetailsAside title={node.name} close={close}>
       <p class="graph-actions">
-        <button
-          type="button"
-          class="button small"
-          disabled={isCenter}
-          onClick={() => center(node.name)}
-        >
+        <SmallButton disabled={isCenter} onClick={() => center(node.name)}>
           {isCenter ? "Centered" : "Center on this"}
-        </button>
-        {node.canOpen ? (
-          <button type="button" class="button small" onClick={() => turn(node.name)}>
-            Expand
-          </button>
-        ) : null}
+        </SmallButton>
+        {node.canOpen ? <SmallButton onClick={() => turn(node.name)}>Expand</SmallButton> : null}
       </p>
       <p class="graph-links">
         {didRun ? (
@@ -166,14 +158,14 @@ function Whole({ details, node, center }: WholeProps) {
       ) : null}
       <h4>Computation</h4>
       <p>
-        <button type="button" class="link" onClick={() => center(details.computation)}>
+        <LinkButton onClick={() => center(details.computation)}>
           {details.computation.slice(0, 200)}
-        </button>
+        </LinkButton>
         {details.callers.length > 0 ? <span class="muted"> called by </span> : null}
         {details.callers.slice(0, LISTED).map((name) => (
-          <button key={name} type="button" class="link" onClick={() => center(name)}>
+          <LinkButton key={name} onClick={() => center(name)}>
             {name.slice(0, 100)}{" "}
-          </button>
+          </LinkButton>
         ))}
       </p>
       {details.stack.length > 0 ? (
@@ -207,9 +199,7 @@ function Names({ title, names, count = names.length, center }: NamesProps) {
       <ul class="plain graph-names">
         {names.slice(0, LISTED).map((name, index) => (
           <li key={index}>
-            <button type="button" class="link" onClick={() => center(name)}>
-              {name.slice(0, 100)}
-            </button>
+            <LinkButton onClick={() => center(name)}>{name.slice(0, 100)}</LinkButton>
           </li>
         ))}
         {count > LISTED ? <li class="muted">and {formatCount(count - LISTED)} more</li> : null}

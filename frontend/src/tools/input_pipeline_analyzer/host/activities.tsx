@@ -3,8 +3,10 @@ import { useState } from "preact/hooks";
 import { columnScale, formatCount, NOT_MEASURED } from "../../../base/format";
 import type { View } from "../../../base/url_state";
 import type { Explanation } from "../../../widgets/table/columns";
+import { LinkButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import { Name } from "../../../widgets/text/name";
+import { TableHead } from "../../../widgets/text/table_head";
 import { EventLink } from "../../links/trace_link";
 import { inputOpEvents, namedEvents } from "../../links/trace_links";
 import type { Links } from "../../tool";
@@ -70,15 +72,15 @@ function ActivityCard(props: ActivityCardProps) {
         <p class="muted">{nothing}</p>
       ) : (
         <table class="small-table">
-          <thead>
-            <tr>
-              <th scope="col">Activity</th>
-              <th scope="col">Thread</th>
-              <th scope="col">Count</th>
-              <th scope="col">Self ({scale.unit})</th>
-              <th scope="col">Total ({scale.unit})</th>
-            </tr>
-          </thead>
+          <TableHead
+            titles={[
+              "Activity",
+              "Thread",
+              "Count",
+              `Self (${scale.unit})`,
+              `Total (${scale.unit})`,
+            ]}
+          />
           <tbody>
             {shown.map(({ name, thread, count, self, total, category, op }, index) => (
               <tr key={index}>
@@ -101,14 +103,9 @@ function ActivityCard(props: ActivityCardProps) {
         </table>
       )}
       {hidden > 0 ? (
-        <button
-          type="button"
-          class="link"
-          aria-expanded={isWhole}
-          onClick={() => showAll(!isWhole)}
-        >
+        <LinkButton aria-expanded={isWhole} onClick={() => showAll(!isWhole)}>
           {isWhole ? `Show the first ${SHOWN}` : `Show ${formatCount(hidden)} more`}
-        </button>
+        </LinkButton>
       ) : null}
     </Card>
   );

@@ -13,6 +13,7 @@ import {
 import { Explained } from "../../../widgets/overlays/why";
 import type { Explanation } from "../../../widgets/table/columns";
 import { ErrorMessage } from "../../../widgets/text/message";
+import { TableHead } from "../../../widgets/text/table_head";
 import type { Ask } from "../../tool";
 import {
   type CallsOf,
@@ -188,14 +189,14 @@ function StreamTable({ calls }: { calls: KernelCalls }) {
   return (
     <>
       <table class="kernel-table">
-        <thead>
-          <tr>
-            <th scope="col">Stream</th>
-            <th scope="col">Launches</th>
-            <th scope="col">Median ({medians.unit})</th>
-            <th scope="col">GPU idle before ({idles.unit})</th>
-          </tr>
-        </thead>
+        <TableHead
+          titles={[
+            "Stream",
+            "Launches",
+            `Median (${medians.unit})`,
+            `GPU idle before (${idles.unit})`,
+          ]}
+        />
         <tbody>
           {streams.map(({ host, device, stream, calls: launches, median, idle }) => (
             <tr key={`${host} ${device} ${stream}`}>

@@ -4,6 +4,7 @@ import type { DataTable } from "../../../api/data_table";
 import { columnScale, formatCount, formatRatio, NOT_MEASURED, plural } from "../../../base/format";
 import { ratio } from "../../../base/units";
 import { CopyButton } from "../../../widgets/text/copy_button";
+import { TableHead } from "../../../widgets/text/table_head";
 import { EventLink } from "../../links/trace_link";
 import type { Ask, Links } from "../../tool";
 import { shapeEvents } from "../kernel_links";
@@ -58,15 +59,7 @@ function ShapeTable({ table, shapes, links }: ShapeTableProps) {
   return (
     <>
       <table class="kernel-table">
-        <thead>
-          <tr>
-            {[...titles, `Total (${scale.unit})`].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead titles={[...titles, `Total (${scale.unit})`]} />
         <tbody>
           {shapes.slice(0, SHAPES).map((shape) => (
             <tr key={shape.row}>

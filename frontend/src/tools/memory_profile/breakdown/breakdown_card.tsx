@@ -8,6 +8,7 @@ import { RowDetail } from "../../../widgets/grid/row_detail";
 import { TableBar } from "../../../widgets/grid/table_bar";
 import { Explained } from "../../../widgets/overlays/why";
 import { setFilter, useTableModel } from "../../../widgets/table/model";
+import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
 import { ToolLink } from "../../links/tool_link";
 import { allocationEvents, TRACE } from "../../links/trace_links";
 import type { Links, Select } from "../../tool";
@@ -86,15 +87,13 @@ export function BreakdownCard(props: BreakdownCardProps) {
         <span class="space" />
         <span class="joined" role="group" aria-label="Show as">
           {[["Table", false] as const, ["Treemap", true] as const].map(([label, isOn]) => (
-            <button
-              type="button"
+            <SmallButton
               key={label}
-              class="button small"
               aria-pressed={isMap === isOn}
               onClick={() => select({ map: isOn ? "1" : null })}
             >
               {label}
-            </button>
+            </SmallButton>
           ))}
         </span>
         <ExportButton model={model} fileName={`${fileName}_breakdown`} />
@@ -166,9 +165,7 @@ function InstantText({ memory, select }: { readonly memory: Memory; readonly sel
       {inStep}
       {breakdown.isPeak ? ", the peak" : ""}
       {breakdown.isPeak ? null : (
-        <button type="button" class="link" onClick={() => select({ at_ps: null })}>
-          Back to the peak
-        </button>
+        <LinkButton onClick={() => select({ at_ps: null })}>Back to the peak</LinkButton>
       )}
     </p>
   );

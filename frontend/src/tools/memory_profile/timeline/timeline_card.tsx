@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import type { View } from "../../../base/url_state";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
 import { memoryScale, traceTimeScale } from "../format";
@@ -50,17 +51,11 @@ export function TimelineCard(props: TimelineCardProps) {
           </span>
           <span class="space" />
           {window.isZoomed ? (
-            <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
-              Whole recording
-            </button>
+            <SmallButton onClick={() => select(wholeView(memory))}>Whole recording</SmallButton>
           ) : defaultWindow(memory).isZoomed ? (
-            <button
-              type="button"
-              class="button small"
-              onClick={() => select({ from_ps: null, to_ps: null })}
-            >
+            <SmallButton onClick={() => select({ from_ps: null, to_ps: null })}>
               {memory.steps.labels.length > 0 ? "Steps and peak" : "From the first event"}
-            </button>
+            </SmallButton>
           ) : null}
           <ChartMenu
             title="Memory timeline"

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { columnScale, formatBytes, formatCount } from "../../../base/format";
 import { bytes } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
 import type { Heap } from "../payload";
@@ -42,13 +43,9 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
           </span>
           <span class="space" />
           {isZoomed ? (
-            <button
-              type="button"
-              class="button small"
-              onClick={() => select({ from_event: null, to_event: null })}
-            >
+            <SmallButton onClick={() => select({ from_event: null, to_event: null })}>
               All events
-            </button>
+            </SmallButton>
           ) : null}
           <ChartMenu
             title="Memory over the schedule"

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { PartTable } from "../../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../../widgets/stacked_bar/stacked_bar";
 import { stepNotes } from "../../../widgets/step_chart/steps";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import { ToolLink } from "../../links/tool_link";
 import { stepInTrace, TRACE } from "../../links/trace_links";
@@ -44,11 +45,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
               Show in trace
             </ToolLink>
           ) : null}
-          {step !== null ? (
-            <button type="button" class="button small" onClick={close}>
-              {averageName(steps)}
-            </button>
-          ) : null}
+          {step !== null ? <SmallButton onClick={close}>{averageName(steps)}</SmallButton> : null}
         </>
       }
     >

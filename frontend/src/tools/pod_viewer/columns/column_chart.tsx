@@ -10,6 +10,7 @@ import { useTheme } from "../../../widgets/chart/theme_colors";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Explained } from "../../../widgets/overlays/why";
 import { stepName } from "../../../widgets/step_chart/steps";
+import { SmallButton } from "../../../widgets/text/buttons";
 import type { Select } from "../../tool";
 import type { Pod } from "../payload";
 import { median, type StepCells } from "../step/step_cells";
@@ -74,26 +75,22 @@ export function ColumnChart(props: ColumnChartProps) {
         </h2>
         <span class="space" />
         {hasHosts ? (
-          <button
-            type="button"
-            class="button small"
+          <SmallButton
             aria-pressed={isByHost}
             title="The worker of each host with the most time without collectives"
             onClick={() => select({ columns: isByHost ? null : "hosts" })}
           >
             Slowest per host
-          </button>
+          </SmallButton>
         ) : null}
         {pod.workers.count > 1 ? (
-          <button
-            type="button"
-            class="button small"
+          <SmallButton
             aria-pressed={isLatestFirst}
             title="By time without collectives, in which early workers wait for late ones"
             onClick={() => select({ order: isLatestFirst ? null : "latest" })}
           >
             Slowest first
-          </button>
+          </SmallButton>
         ) : null}
         <ChartMenu
           title={title}

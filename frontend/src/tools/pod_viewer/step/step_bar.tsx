@@ -5,6 +5,7 @@ import { bindKeys } from "../../../base/keys";
 import { microseconds } from "../../../base/units";
 import { Picker } from "../../../widgets/overlays/picker";
 import { stepName } from "../../../widgets/step_chart/steps";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { ToolLink } from "../../links/tool_link";
 import { TRACE } from "../../links/trace_links";
 import type { Links } from "../../tool";
@@ -63,36 +64,30 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
   return (
     <section class="card pod-steps" aria-label="Step">
       <span class="pod-step-buttons">
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           aria-label="Previous step"
           title="Previous step (←)"
           aria-disabled={step === 0}
           onClick={() => move(-1)}
         >
           ◂
-        </button>
-        <button
-          type="button"
-          class="button small"
+        </SmallButton>
+        <SmallButton
           title={isPlaying ? "Stop (p)" : "Play the steps (p)"}
           aria-label={isPlaying ? "Stop" : "Play the steps"}
           aria-disabled={last === 0}
           onClick={toggle}
         >
           {isPlaying ? "■" : "▶"}
-        </button>
-        <button
-          type="button"
-          class="button small"
+        </SmallButton>
+        <SmallButton
           aria-label="Next step"
           title="Next step (→)"
           aria-disabled={step === last}
           onClick={() => move(1)}
         >
           ▸
-        </button>
+        </SmallButton>
       </span>
       <input
         type="range"

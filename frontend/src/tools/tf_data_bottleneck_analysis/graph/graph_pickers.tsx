@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime, NOT_MEASURED, plural } from "../../../base/format";
 import { Listbox, type Option } from "../../../widgets/overlays/listbox";
 import { Picker, PickerButton } from "../../../widgets/overlays/picker";
+import { SmallButton } from "../../../widgets/text/buttons";
 import type { Pipeline, TfData } from "../payload";
 
 interface GraphPickersProps {
@@ -219,15 +220,8 @@ interface RankButtonProps {
 
 function RankButton({ sign, title, isOff, run }: RankButtonProps) {
   return (
-    <button
-      type="button"
-      class="button small"
-      title={title}
-      aria-label={title}
-      aria-disabled={isOff}
-      onClick={run}
-    >
+    <SmallButton title={title} aria-label={title} aria-disabled={isOff} onClick={run}>
       {sign}
-    </button>
+    </SmallButton>
   );
 }

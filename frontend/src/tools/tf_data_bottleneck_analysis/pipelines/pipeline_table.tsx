@@ -5,6 +5,7 @@ import { columnScale, formatCount, formatTime, plural, type Scale } from "../../
 import { saveCsv } from "../../../base/save";
 import { microseconds } from "../../../base/units";
 import type { View } from "../../../base/url_state";
+import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import { Name } from "../../../widgets/text/name";
 import type { Select } from "../../tool";
@@ -74,13 +75,9 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
         <>
           <span class="muted">click one to show it in the graph below</span>
           <span class="space" />
-          <button
-            type="button"
-            class="button small"
-            onClick={() => savePipelines(fileName, sorted, data)}
-          >
+          <SmallButton onClick={() => savePipelines(fileName, sorted, data)}>
             Export as CSV
-          </button>
+          </SmallButton>
         </>
       }
     >
@@ -120,9 +117,7 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
                     <Name text={pipeline.host} />
                   </td>
                   <th scope="row" class="text">
-                    <button type="button" class="link" aria-pressed={isChosen}>
-                      {pipeline.name.slice(0, 200)}
-                    </button>
+                    <LinkButton aria-pressed={isChosen}>{pipeline.name.slice(0, 200)}</LinkButton>
                     <Notes pipeline={pipeline} />
                   </th>
                   <td>{formatCount(pipeline.calls)}</td>
@@ -147,9 +142,9 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
         </table>
       </div>
       {sorted.length > most ? (
-        <button type="button" class="link" onClick={() => select({ shown: String(most + PAGE) })}>
+        <LinkButton onClick={() => select({ shown: String(most + PAGE) })}>
           {plural(sorted.length - most, "more pipeline")}
-        </button>
+        </LinkButton>
       ) : null}
     </Card>
   );

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { toTsv } from "../../../base/csv";
 import { plural } from "../../../base/format";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { shareOf } from "../call_tree/call_facts";
 import { callTracks, describeTracks } from "../call_tree/call_tracks";
@@ -139,15 +140,13 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
         ) : null}
         <span class="space" />
         {focusNode > 0 && !page.calls.value.isTree ? (
-          <button
-            type="button"
-            class="button small"
+          <SmallButton
             onClick={() => {
               focus.value = "";
             }}
           >
             Show all calls
-          </button>
+          </SmallButton>
         ) : null}
         {tree ? (
           <CopyButton

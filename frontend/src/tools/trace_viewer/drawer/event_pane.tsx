@@ -1,6 +1,7 @@
 /** The details of the selected event. */
 import type { ComponentChildren } from "preact";
 import { cut, foldName, readableName } from "../../../base/names";
+import { LinkButton } from "../../../widgets/text/buttons";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { ToolLink } from "../../links/tool_link";
 import type { Links } from "../../tool";
@@ -124,13 +125,9 @@ function EventHead({
         </Fact>
         <Fact label="Track">
           {track ? (
-            <button
-              type="button"
-              class="link"
-              onClick={() => revealRow(page.model, of, details.row)}
-            >
+            <LinkButton onClick={() => revealRow(page.model, of, details.row)}>
               {track.name.slice(0, 120)}
-            </button>
+            </LinkButton>
           ) : (
             "–"
           )}

@@ -1,6 +1,7 @@
 /** Statistics of the events with the same name and kind, and buttons to go to them. */
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { formatPs } from "../model/time";
 import type { Page } from "../page/page";
 import { createMoves } from "../page/selection/moves";
@@ -44,9 +45,7 @@ export function SameName({ page, details }: SameNameProps) {
       {compared === "" ? null : <p class="muted">{compared}</p>}
       {count < 2 ? null : (
         <p class="trace-buttons">
-          <button
-            type="button"
-            class="button small"
+          <SmallButton
             title="Search for the name, and list its events"
             onClick={() => {
               const kind = others > 0 && category !== "" ? `category:${category} ` : "";
@@ -56,13 +55,9 @@ export function SameName({ page, details }: SameNameProps) {
             }}
           >
             List these events
-          </button>
-          <button type="button" class="button small" onClick={() => moves.go("previous_same")}>
-            ◂ Previous
-          </button>
-          <button type="button" class="button small" onClick={() => moves.go("next_same")}>
-            Next ▸
-          </button>
+          </SmallButton>
+          <SmallButton onClick={() => moves.go("previous_same")}>◂ Previous</SmallButton>
+          <SmallButton onClick={() => moves.go("next_same")}>Next ▸</SmallButton>
         </p>
       )}
     </>

@@ -1,4 +1,5 @@
 /** Breadcrumbs from the whole trace to the current view, and to the selected range. */
+import { LinkButton } from "../../../widgets/text/buttons";
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Span } from "../model/types";
@@ -23,9 +24,7 @@ export function Breadcrumbs({ model }: { model: TimelineModel }) {
     `${formatInstant(Math.round(from - zero))} to ${formatInstant(Math.round(to - zero))}`;
   return (
     <nav class="trace-crumbs" aria-label="Zoom">
-      <button
-        type="button"
-        class="link"
+      <LinkButton
         aria-current={trail.length === 0 ? "location" : undefined}
         title="Zoom to the whole trace (0)"
         onClick={() => {
@@ -33,14 +32,12 @@ export function Breadcrumbs({ model }: { model: TimelineModel }) {
         }}
       >
         Whole trace
-      </button>
+      </LinkButton>
       {trail.length > shown.length ? <span class="muted">› …</span> : null}
       {shown.map((view, index) => (
         <span key={`${view.from} ${view.to}`}>
           <span class="muted">›</span>{" "}
-          <button
-            type="button"
-            class="link"
+          <LinkButton
             aria-current={index === shown.length - 1 ? "location" : undefined}
             title={`Zoom to ${between(view)}. Backspace undoes the last zoom or range`}
             onClick={() => {
@@ -48,22 +45,20 @@ export function Breadcrumbs({ model }: { model: TimelineModel }) {
             }}
           >
             {formatPs(view.to - view.from)}
-          </button>
+          </LinkButton>
         </span>
       ))}
       {range && range.to > range.from ? (
         <span>
           <span class="muted">›</span>{" "}
-          <button
-            type="button"
-            class="link"
+          <LinkButton
             title={`Zoom to the range: ${between(range)}`}
             onClick={() => {
               model.view.value = fitView(range, extent);
             }}
           >
             range
-          </button>
+          </LinkButton>
         </span>
       ) : null}
     </nav>

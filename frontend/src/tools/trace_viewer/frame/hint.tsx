@@ -1,5 +1,6 @@
 /** The most important keys, shown when the page is opened for the first time. */
 import { useState } from "preact/hooks";
+import { SmallButton } from "../../../widgets/text/buttons";
 
 const STORED = "tbprof.trace.hint";
 
@@ -32,9 +33,7 @@ export function Hint() {
       <span>
         <kbd>?</kbd> all keys
       </span>
-      <button type="button" class="button small" onClick={close}>
-        Got it
-      </button>
+      <SmallButton onClick={close}>Got it</SmallButton>
     </aside>
   );
 }

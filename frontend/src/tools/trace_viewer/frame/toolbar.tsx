@@ -1,6 +1,7 @@
 /** The toolbar: drag tools, colors, filter, zoom, list, export and search. */
 import { useRef } from "preact/hooks";
 import { Menu } from "../../../widgets/overlays/menu";
+import { SmallButton } from "../../../widgets/text/buttons";
 import type { TimelineModel } from "../model/model";
 import { COLORS, type ColorBy, type PointerTool } from "../model/types";
 import { clampView, fitView } from "../model/view/view_math";
@@ -69,9 +70,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
       />
       <FilterMenu model={model} />
       <span class="joined">
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           title="Zoom to the whole trace (0)"
           onClick={() => {
             model.view.value = clampView(
@@ -81,20 +80,16 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
           }}
         >
           All
-        </button>
-        <button
-          type="button"
-          class="button small"
+        </SmallButton>
+        <SmallButton
           title="Zoom to the selection (F)"
           aria-disabled={model.selection.value === null && model.range.value === null}
           onClick={() => fitSelection(model)}
         >
           Fit
-        </button>
+        </SmallButton>
       </span>
-      <button
-        type="button"
-        class="button small"
+      <SmallButton
         aria-pressed={page.isList.value}
         title="Show the events of one track as a table, for keyboards and screen readers"
         onClick={() => {
@@ -102,7 +97,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
         }}
       >
         List
-      </button>
+      </SmallButton>
       <ExportMenu page={page} />
       <span class="space" />
       <SearchBox page={page} hits={hits} />

@@ -8,6 +8,7 @@ import { foldName, readableName } from "../../../base/names";
 import type { Option } from "../../../widgets/overlays/listbox";
 import { Picker } from "../../../widgets/overlays/picker";
 import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { Name } from "../../../widgets/text/name";
 import type { HostGroup } from "../model/lanes/groups";
 import type { TimelineModel } from "../model/model";
@@ -319,10 +320,8 @@ function ViewButtons({ model }: { model: TimelineModel }) {
     <>
       <span class="joined">
         {TURNS.map(([direction, label, key]) => (
-          <button
+          <SmallButton
             key={direction}
-            type="button"
-            class="button small"
             title={`${label.replace(/ ?[◂▸] ?/, "")} (${key})`}
             aria-keyshortcuts={key}
             onClick={() => {
@@ -330,7 +329,7 @@ function ViewButtons({ model }: { model: TimelineModel }) {
             }}
           >
             {label}
-          </button>
+          </SmallButton>
         ))}
       </span>
       <span class="muted">

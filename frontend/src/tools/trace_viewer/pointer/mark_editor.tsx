@@ -1,6 +1,7 @@
 /** A text field at the flag of a mark, which edits its label. */
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { SmallButton } from "../../../widgets/text/buttons";
 import type { TimelineModel } from "../model/model";
 import { toX } from "../model/view/view_math";
 
@@ -61,9 +62,7 @@ export function MarkEditor({ model, edited }: MarkEditorProps) {
             change(event.currentTarget.value.trim() || mark.label);
         }}
       />
-      <button type="button" class="button small" onClick={() => change(null)}>
-        Remove
-      </button>
+      <SmallButton onClick={() => change(null)}>Remove</SmallButton>
     </form>
   );
 }

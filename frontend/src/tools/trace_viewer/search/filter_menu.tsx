@@ -2,6 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { Popover } from "../../../widgets/overlays/popover";
+import { SmallButton } from "../../../widgets/text/buttons";
 import type { TimelineModel } from "../model/model";
 import { formatPs, parseTime } from "../model/time";
 import { type EventFilter, NO_FILTER } from "../protocol/questions";
@@ -122,16 +123,14 @@ function FilterForm({ model }: { model: TimelineModel }) {
           <p class="muted">None chosen: all are drawn.</p>
         </fieldset>
       )}
-      <button
-        type="button"
-        class="button small"
+      <SmallButton
         onClick={() => {
           setDuration("");
           model.filter.value = NO_FILTER;
         }}
       >
         Show all events
-      </button>
+      </SmallButton>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import { foldName, readableName } from "../../../base/names";
 import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
+import { SmallButton } from "../../../widgets/text/buttons";
 import { Name } from "../../../widgets/text/name";
 import { formatInstant, formatPs } from "../model/time";
 import { indexOf, listHitsInView, type Page } from "../page/page";
@@ -91,16 +92,14 @@ export function HitsPane({ page, hits }: { page: Page; hits: SearchResults }) {
         {list.length < listed ? (
           <span class="muted">, the first {formatCount(list.length)} loaded</span>
         ) : null}{" "}
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           onClick={() => {
             if (span) page.listedSpan.value = null;
             else listHitsInView(page);
           }}
         >
           {span ? `List all ${formatCount(count)}` : "List those in view"}
-        </button>
+        </SmallButton>
       </p>
       <RowList
         label="Search hits"

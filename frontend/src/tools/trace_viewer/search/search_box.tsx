@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { formatCount } from "../../../base/format";
+import { SmallButton } from "../../../widgets/text/buttons";
 import type { DrawerTab } from "../page/address";
 import type { Page } from "../page/page";
 import { goTo } from "../page/selection/reveal";
@@ -179,24 +180,16 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
         {said}
       </button>
       <span class="joined" hidden={count === 0 || isTyped}>
-        <button
-          type="button"
-          class="button small"
+        <SmallButton
           aria-label="Previous hit"
           title="Previous hit (Shift Enter)"
           onClick={() => goOn(-1)}
         >
           ◂
-        </button>
-        <button
-          type="button"
-          class="button small"
-          aria-label="Next hit"
-          title="Next hit (Enter)"
-          onClick={() => goOn(1)}
-        >
+        </SmallButton>
+        <SmallButton aria-label="Next hit" title="Next hit (Enter)" onClick={() => goOn(1)}>
           ▸
-        </button>
+        </SmallButton>
       </span>
       {problem === "" ? null : (
         <p class="trace-error trace-search-error" id={`${id}-error`} role="alert">
