@@ -2,25 +2,15 @@
 import { useMemo } from "preact/hooks";
 import { cut } from "../../base/names";
 import { type ColorIndex, GRAY, hueOfName } from "../../widgets/canvas/event_colors";
-import { Icicle } from "../../widgets/icicle/icicle";
+import { Icicle, type IcicleState } from "../../widgets/icicle/icicle";
 import type { IcicleStyle } from "../../widgets/icicle/icicle_painter";
 import { formatPicoseconds, nodeFacts } from "./tree/node_facts";
 import { type OpTree, usedShare } from "./tree/op_tree";
 
-interface OpIcicleProps {
-  readonly tree: OpTree;
-  /** The node that takes the whole width. */
-  readonly focus: number;
-  /** -1 for none. */
-  readonly selected: number;
-  readonly select: (node: number) => void;
-  readonly zoom: (node: number) => void;
-}
-
 const ROW_HEIGHT = 24;
 const MOST_LETTERS = 300;
 
-export function OpIcicle(props: OpIcicleProps) {
+export function OpIcicle(props: IcicleState & { readonly tree: OpTree }) {
   const { tree } = props;
   const style = useMemo(() => styleOf(tree), [tree]);
   const facts = (node: number) => cut(nodeFacts(tree, node), MOST_LETTERS);

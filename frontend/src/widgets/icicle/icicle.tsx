@@ -12,16 +12,20 @@ import { layOutIcicle, nodeAt } from "./icicle_layout";
 import { IciclePainter, type IcicleStyle } from "./icicle_painter";
 import type { WeightedTree } from "./weighted_tree";
 
-interface IcicleProps {
-  readonly label: string;
-  readonly tree: WeightedTree;
-  readonly style: IcicleStyle;
+/** What is shown of an icicle, and what its keys and clicks do. */
+export interface IcicleState {
   /** The node that takes the whole width. */
   readonly focus: number;
   /** -1 for none. */
   readonly selected: number;
   readonly select: (node: number) => void;
   readonly zoom: (node: number) => void;
+}
+
+interface IcicleProps extends IcicleState {
+  readonly label: string;
+  readonly tree: WeightedTree;
+  readonly style: IcicleStyle;
   /** The description of a node for screen readers. */
   readonly describe: (node: number) => string;
   /** The content of the card beside the pointer. */

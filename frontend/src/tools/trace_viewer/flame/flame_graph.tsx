@@ -6,7 +6,7 @@ import {
   hueOfName,
   hueOfNumber,
 } from "../../../widgets/canvas/event_colors";
-import { Icicle } from "../../../widgets/icicle/icicle";
+import { Icicle, type IcicleState } from "../../../widgets/icicle/icicle";
 import type { IcicleStyle } from "../../../widgets/icicle/icicle_painter";
 import { callFacts } from "../call_tree/call_facts";
 import { type CallTree, callName } from "../call_tree/call_tree";
@@ -19,17 +19,11 @@ import type { ColorBy } from "../model/types";
 import type { Category } from "../protocol/payload";
 import { CallCard } from "./call_card";
 
-interface FlameGraphProps {
+interface FlameGraphProps extends IcicleState {
   readonly tree: CallTree;
   readonly search: CallSearch | null;
   readonly colorBy: ColorBy;
   readonly categories: readonly Category[];
-  /** The node that takes the whole width. */
-  readonly focus: number;
-  /** -1 for none. */
-  readonly selected: number;
-  readonly select: (node: number) => void;
-  readonly zoom: (node: number) => void;
 }
 
 export function FlameGraph(props: FlameGraphProps) {

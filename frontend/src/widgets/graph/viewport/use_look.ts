@@ -1,5 +1,6 @@
 /** The viewport of a graph: taken from the address, and updated at once while panning. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useHeight, useWidth } from "../../chart/use_size";
 import type { PlacedGraph } from "../shapes";
 import { boxesIn, firstLook, formatLook, type Look, parseLook, type Size } from "./viewport";
 
@@ -23,7 +24,7 @@ export function useLook(
   inAddress: string | undefined,
   select: (patch: { look: string }) => void,
 ): LookState {
-  const frame = useSize(element);
+  const frame = { width: useWidth(element), height: useHeight(element) };
   const [moving, setMoving] = useState<Look | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const written = useRef<string | undefined>(undefined);
@@ -60,24 +61,4 @@ export function useLook(
     }, PAUSE_MS);
   };
   return { look, frame, change, hold: () => change((from) => ({ ...from })) };
-}
-
-/** The inner size of an element in CSS pixels, kept up to date. */
-function useSize(element: { readonly current: HTMLElement | null }): Size {
-  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
-  useLayoutEffect(() => {
-    const observed = element.current;
-    if (!observed) return;
-    const measure = () =>
-      setSize((before) =>
-        before.width === observed.clientWidth && before.height === observed.clientHeight
-          ? before
-          : { width: observed.clientWidth, height: observed.clientHeight },
-      );
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(observed);
-    return () => observer.disconnect();
-  }, []);
-  return size;
 }
