@@ -6,15 +6,17 @@ const COLS = [
   { id: "v", label: "", type: "number", pattern: "0.0%" },
   { id: "b", label: "B", type: "boolean" },
 ];
+/** A row with all, and one with nothing. */
+const COLUMNS = [
+  ["a", null],
+  [1, null],
+  [true, null],
+];
 
 test("both layouts give the same table", () => {
   const columns = parseTable({
     cols: COLS,
-    columns: [
-      ["a", null],
-      [1, null],
-      [true, null],
-    ],
+    columns: COLUMNS,
   });
   const rows = parseTable({
     cols: COLS,
@@ -46,11 +48,7 @@ test.each([
 test("rows by column; what is not there is empty", () => {
   const table = parseTable({
     cols: COLS,
-    columns: [
-      ["a", null],
-      [1, null],
-      [true, null],
-    ],
+    columns: COLUMNS,
   });
   const rows = readRows(table, (row) => [row.text("n"), row.number("v"), row.flag("b")]);
   expect(rows).toEqual([

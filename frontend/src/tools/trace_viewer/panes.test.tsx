@@ -18,7 +18,7 @@ import {
   wait,
 } from "./panes.test_helper";
 import { sampleTimelineJson } from "./protocol/sample.test_helper";
-import { fakeServer, PLACE, Refusal } from "./protocol/server.test_helper";
+import { fakeServer, found, PLACE, Refusal } from "./protocol/server.test_helper";
 
 eachAnew();
 
@@ -149,7 +149,7 @@ test("a search counts its hits, lists them, and goes through them", async () => 
     timeline_search: ({ part, from_ps }) => {
       const ofPart = part === "events" ? hits : [];
       const kept = ofPart.filter((hit) => hit.start_ps + hit.duration_ps > Number(from_ps ?? 0));
-      return { count: kept.length, types: 1, hits: kept, cursor: "", tracks: {} };
+      return found(kept);
     },
   });
   await show();

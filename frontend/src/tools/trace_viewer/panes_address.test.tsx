@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { text, texts } from "../../widgets/dom.test_helper";
 import { button, click, eachAnew, labels, query, said, show, wait } from "./panes.test_helper";
 import { sampleDerivedJson, sampleTimelineJson } from "./protocol/sample.test_helper";
-import { fakeServer, PLACE } from "./protocol/server.test_helper";
+import { fakeServer, found, PLACE } from "./protocol/server.test_helper";
 
 const MS = 1e9;
 
@@ -18,13 +18,7 @@ test("the view opens on the median step, and the address does not say so", async
 
 test("an address says what is shown", async () => {
   const server = fakeServer({
-    timeline_search: () => ({
-      count: 1,
-      types: 1,
-      hits: [PLACE],
-      cursor: "",
-      tracks: {},
-    }),
+    timeline_search: () => found([PLACE]),
   });
   await show({ from_ms: "10", to_ms: "30", q: "mat", hide: "e1@h0", fold: "s/device:GPU:0@h0" });
   expect(text(".trace-status")).toContain("20.0 ms across");
@@ -51,10 +45,7 @@ test("times count from the recording's start, as the address and other pages hav
     timeline: ({ part }) =>
       part === "events" ? sampleTimelineJson({ begin_ps: 30 * MS }) : sampleDerivedJson(),
     timeline_event: () => ({ ...hits[0], stats: [] }),
-    timeline_search: ({ part }) => {
-      const ofPart = part === "events" ? hits : [];
-      return { count: ofPart.length, types: 1, hits: ofPart, cursor: "", tracks: {} };
-    },
+    timeline_search: ({ part }) => found(part === "events" ? hits : []),
   });
   await show({ from_ms: "40", to_ms: "50", event: "e7@h0", q: "matmul", tab: "event" });
   const fact = texts(".trace-facts div").find((text) => text?.startsWith("Start"));
@@ -68,10 +59,7 @@ test("times count from the recording's start, as the address and other pages hav
 test("a link that searches goes to the first hit", async () => {
   const hit = { ...PLACE, id: 11, start_ps: 80e9 };
   fakeServer({
-    timeline_search: ({ part }) => {
-      const hits = part === "events" ? [hit] : [];
-      return { count: hits.length, types: 1, hits, cursor: "", tracks: {} };
-    },
+    timeline_search: ({ part }) => found(part === "events" ? [hit] : []),
   });
   await show({ q: "kernel:k" });
   expect(text('.trace-rows [aria-selected="true"]')).toContain("80 ms");
@@ -87,7 +75,7 @@ test("a link that searches in a range lists what is there, and all if asked to",
         ({ start_ps }) =>
           part === "events" && start_ps > Number(from_ps ?? 0) && start_ps < Number(to_ps ?? 1e15),
       );
-      return { count: inRange.length, types: 1, hits: inRange, cursor: "", tracks: {} };
+      return found(inRange);
     },
   });
   await show({ from_ms: "40", to_ms: "50", q: "matmul" });
@@ -128,12 +116,11 @@ test("a range moves with the axis of other hosts, the drawer stays as it is", as
   expect(said.selected.range).toBe("1001..1002");
 });
 
+const STEP = { ...PLACE, name: "train 3" };
+
 test("a step that a link names leaves the drawer as the link says", async () => {
   fakeServer({
-    timeline_search: ({ part }) => {
-      const hits = part === "derived" ? [{ ...PLACE, name: "train 3" }] : [];
-      return { count: 1, types: 1, hits, cursor: "", tracks: {} };
-    },
+    timeline_search: ({ part }) => found(part === "derived" ? [STEP] : []),
   });
   await show({ step: "train 3", tab: "statistics" });
   expect(text(".trace-tab.current")).toBe("Statistics");
@@ -141,13 +128,7 @@ test("a step that a link names leaves the drawer as the link says", async () => 
 
 test("a step of another page is looked up, selected and shown", async () => {
   const server = fakeServer({
-    timeline_search: ({ part }) => ({
-      count: 1,
-      types: 1,
-      hits: part === "derived" ? [{ ...PLACE, name: "train 3" }] : [],
-      cursor: "",
-      tracks: {},
-    }),
+    timeline_search: ({ part }) => found(part === "derived" ? [STEP] : []),
   });
   await show({ step: "train 3" });
   expect(server.asked.find(([route]) => route === "timeline_search")?.[1].q).toBe("whole:train 3");

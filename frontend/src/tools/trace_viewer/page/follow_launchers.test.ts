@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { placeHosts } from "../model/place_hosts";
 import { sampleTimeline, sampleTracks } from "../protocol/sample.test_helper";
-import { fakeServer, settle } from "../protocol/server.test_helper";
+import { fakeServer, found, settle } from "../protocol/server.test_helper";
 import { followLaunchers } from "./follow_launchers";
 import { createPage, initiallyFolded } from "./page";
 import { addressOf } from "./page_address";
@@ -52,13 +52,7 @@ const LAUNCHES = { "0": 999, "8": 400, "9": 5, "10": 500, "12": 41 };
 
 test("above eight GPUs the threads that launch most are pinned, deep ones as one row", async () => {
   fakeServer({
-    timeline_search: ({ q }) => ({
-      count: 1,
-      types: 1,
-      hits: [],
-      cursor: "",
-      tracks: q === "category:launch" ? LAUNCHES : {},
-    }),
+    timeline_search: ({ q }) => found([], q === "category:launch" ? LAUNCHES : {}),
   });
   const page = pageOf(8);
   const stop = followLaunchers(page);
@@ -72,8 +66,7 @@ test("above eight GPUs the threads that launch most are pinned, deep ones as one
 });
 
 test("pins of the user's own stay, and fewer GPUs need none", async () => {
-  const search = { count: 1, types: 1, hits: [], cursor: "", tracks: LAUNCHES };
-  const server = fakeServer({ timeline_search: () => search });
+  const server = fakeServer({ timeline_search: () => found([], LAUNCHES) });
   const page = pageOf(8);
   page.model.arrangement.value = { ...page.model.arrangement.value, pinned: ["e1@h0"] };
   const stop = followLaunchers(page);

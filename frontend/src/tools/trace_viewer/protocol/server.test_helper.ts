@@ -32,6 +32,15 @@ export const PLACE = {
   duration_ps: 2e9,
 };
 
+/** The answer to a search: all that it finds. */
+export const found = (hits: readonly unknown[], tracks = {}) => ({
+  count: hits.length,
+  types: 1,
+  hits,
+  cursor: "",
+  tracks,
+});
+
 export function fakeServer(routes: Record<string, Route> = {}): FakeServer {
   const server: FakeServer = {
     asked: [],
