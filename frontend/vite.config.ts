@@ -12,8 +12,15 @@ export default {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
-    // Each file costs a request and its headers: small ones are merged.
-    rollupOptions: { output: { experimentalMinChunkSize: 2500 } },
+    // Each file costs a request and its headers: small ones are merged. What only saves pictures is
+    // kept apart, else it is merged into what pages load first.
+    rollupOptions: {
+      output: {
+        experimentalMinChunkSize: 2000,
+        onlyExplicitManualChunks: true,
+        manualChunks: (id) => (/chart\/(picture|svg_pen)\.ts$/.test(id) ? "pictures" : undefined),
+      },
+    },
   },
   // Views are tested in a document; to make one for each of the other files takes half of the time.
   // Each has a global scope of its own in one process: new processes take twice as long.
