@@ -22,7 +22,7 @@ from pathlib import Path
 
 import grpc
 
-from benchmarks import measure
+from benchmarks import measure, pages
 from benchmarks.programs import ROUTE, Programs
 from tbprof._pb import message
 from tbprof.capturing.python import capture
@@ -175,14 +175,8 @@ def measure_clicks(
         served = stack.enter_context(measure.serving(command, programs.cache_at(cache)))
         served.wait_for(f"{ROUTE}/version")
         page = f"http://127.0.0.1:{served.port}{ROUTE}/index.html"
-        result = subprocess.run(
-            ["node", "e2e/timings/capture_time.mjs", page, f"localhost:{port}", str(clicks)],
-            cwd=ROOT / "frontend",
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    return [float(line) for line in result.stdout.split()], what
+        said = pages.in_browser("capture_time", page, f"localhost:{port}", str(clicks))
+    return [float(line) for line in said.split()], what
 
 
 def measure_captures(programs: Programs) -> Measured:
@@ -220,11 +214,15 @@ def section(measured: Measured) -> list[str]:
     return ["## Captures", "", "| what | figure |", "| --- | --- |", *table, ""]
 
 
+def measure_all(programs: Programs) -> list[str]:
+    """The lines of the page's section."""
+    return section(measure_captures(programs))
+
+
 def main() -> int:
     """The command line."""
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
-        print("\n".join(section(measure_captures(programs))))
+    with Programs.installed() as programs:
+        print("\n".join(measure_all(programs)))
     return 0
 
 

@@ -65,13 +65,9 @@ def measure_xprof(programs: Programs, run: Path, tool: str) -> Cost:
 def row(hosts: int, bytes_: int, cold: Cost, kept: Cost, cluster: Cost, xprof: str) -> str:
     """A line of the table."""
     return (
-        f"| {hosts:,} | {bytes_ / 1e6:,.0f} MB | {_cell(cold)} | {cold.cpu_s / hosts * 1e3:.1f} ms "
-        f"| {_cell(kept)} | {_cell(cluster)} | {xprof} |"
+        f"| {hosts:,} | {bytes_ / 1e6:,.0f} MB | {cold.figures()} "
+        f"| {cold.cpu_s / hosts * 1e3:.1f} ms | {kept.figures()} | {cluster.figures()} | {xprof} |"
     )
-
-
-def _cell(cost: Cost) -> str:
-    return f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
 
 
 def main() -> None:
@@ -88,8 +84,7 @@ def main() -> None:
     print(", ".join(f"{name} {value}" for name, value in measure.machine().items()))
     print("| hosts | files | cold | processor time a host | kept | 2 Dask workers | xprof |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
+    with Programs.installed() as programs:
         for hosts in args.hosts:
             run = build_hosts.build(args.source, args.folder, hosts)
             size = sum(trace.stat().st_size for trace in run.iterdir())
@@ -98,7 +93,7 @@ def main() -> None:
             xprof = "–"
             if programs.xprof_python and hosts <= args.xprof_hosts:
                 try:
-                    xprof = _cell(measure_xprof(programs, run, args.tool))
+                    xprof = measure_xprof(programs, run, args.tool).figures()
                 except Failed as error:
                     xprof = "failed"
                     print(error, file=sys.stderr)

@@ -41,7 +41,7 @@ def measure_installation(programs: Programs) -> Installation:
         ours = _install(Path(folder) / "ours", "tensorboard", str(wheel))
         source, python = build_traces.default_source(), str(ours.parents[2] / "bin" / "python")
         times = [
-            pages.cold_page_ms(programs, source, "overview_page", [python])
+            pages.cold_page_ms(programs, source, "overview_page", python)
             for _ in range(1 + pages.REPEATS)
         ]
         program = ours.parents[2] / "bin" / "tbprof"
@@ -98,7 +98,11 @@ def section(sizes: Installation) -> list[str]:
     ]
 
 
+def measure_all(programs: Programs) -> list[str]:
+    """The lines of the page's section."""
+    return section(measure_installation(programs))
+
+
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        sizes = measure_installation(Programs.installed(Path(scratch)))
-    print("\n".join(section(sizes)))
+    with Programs.installed() as programs:
+        print("\n".join(measure_all(programs)))

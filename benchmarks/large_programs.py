@@ -9,22 +9,19 @@ Chromium by frontend/e2e/timings/program_frames.mjs, on the first of the program
 
 import argparse
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import measure
+from benchmarks import measure, pages
 from benchmarks.measure import Cost
 from benchmarks.programs import ROUTE, Programs
 from benchmarks.traces import build_traces, scale_program
 
 INSTRUCTIONS = (50_000, 1_000_000)
-FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 # What pages ask for, as the parameters of the request.
 REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("op_profile", {}),
@@ -115,22 +112,15 @@ def _ask(
 
 def measure_frames(programs: Programs, trace: Path) -> list[dict[str, Any]]:
     """What each part of the pages takes for a frame."""
-    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
-        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
-        with measure.serving(command, programs.cache_at(programs.fresh_cache())) as server:
-            server.wait_for(f"{ROUTE}/version")
-            base = f"http://127.0.0.1:{server.port}{ROUTE}"
-            program = [
-                shutil.which("node") or "node",
-                "e2e/timings/program_frames.mjs",
-                base,
-                "bench",
-            ]
-            said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in said.stdout.splitlines()]
+    with programs.serving(trace) as server:
+        base = f"http://127.0.0.1:{server.port}{ROUTE}"
+        said = pages.in_browser("program_frames", base, "bench")
+    return [json.loads(line) for line in said.splitlines()]
 
 
-def measure_all(programs: Programs, instructions: Sequence[int], repeats: int) -> list[str]:
+def measure_all(
+    programs: Programs, instructions: Sequence[int] = INSTRUCTIONS, repeats: int = 3
+) -> list[str]:
     """The lines of the page's section."""
     measured = []
     for count in instructions:
@@ -140,7 +130,7 @@ def measure_all(programs: Programs, instructions: Sequence[int], repeats: int) -
             trace = build(count, is_varied=is_varied)
             measured.append(measure_program(programs, label, trace, repeats if is_first else 1))
     frames = []
-    if (FRONTEND / "node_modules").is_dir():
+    if (pages.FRONTEND / "node_modules").is_dir():
         frames = measure_frames(programs, measured[0].trace)
     return section(measured, frames)
 
@@ -208,8 +198,7 @@ def main() -> int:
     parser.add_argument("--instructions", type=int, nargs="*", default=INSTRUCTIONS)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
+    with Programs.installed() as programs:
         print("\n".join(measure_all(programs, args.instructions, args.repeats)))
     return 0
 

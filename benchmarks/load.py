@@ -242,10 +242,9 @@ def main() -> None:
     names = [args.only] if args.only else ["tbprof"] if args.light else ["tbprof", "xprof"]
     for name in names:
         with (
-            tempfile.TemporaryDirectory() as scratch,
+            Programs.installed() as programs,
             logdir_of(args.small, large.resolve()) as (logdir, runs),
         ):
-            programs = Programs.installed(Path(scratch))
             command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir)]
             if name == "xprof":
                 xprof = str(Path(programs.xprof_python).with_name("xprof"))

@@ -27,6 +27,10 @@ class Cost:
     cpu_s: float
     peak_bytes: int
 
+    def figures(self) -> str:
+        """As tables show it: wall time, processor time, peak memory."""
+        return f"{self.wall_s:.2f} s, {self.cpu_s:.2f} s, {self.peak_bytes / 1e6:,.0f} MB"
+
 
 class Failed(Exception):
     """The measured program failed; the text is the end of what it said."""
@@ -65,6 +69,18 @@ def middle(costs: Sequence[Cost]) -> Cost:
         median(cost.cpu_s for cost in costs),
         int(median(cost.peak_bytes for cost in costs)),
     )
+
+
+def cost_cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
+    """A table's cell: the cost, or that there is none, against the file's size and the `base`."""
+    if cost is None:
+        return "not installed"
+    if isinstance(cost, str):
+        return "failed"
+    text = f"{cost.figures()} ({cost.peak_bytes / size:.2f} × file)"
+    if isinstance(base, Cost):
+        text += f" [{base.wall_s / cost.wall_s:.1f} × as fast]"
+    return text
 
 
 class Server:

@@ -6,10 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import measure
 from benchmarks.programs import ROUTE, Programs
 
-ROOT = Path(__file__).resolve().parent.parent
+FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 REPEATS = 3
 
 
@@ -17,27 +16,24 @@ def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict
     """Median milliseconds until a page is complete, with nothing computed before."""
     seconds: dict[str, float] = {}
     for tool in tools:
-        times = [cold_page_ms(programs, trace, tool, [programs.python]) for _ in range(REPEATS)]
+        times = [cold_page_ms(programs, trace, tool) for _ in range(REPEATS)]
         seconds[tool] = sorted(times)[len(times) // 2]
         print(f"page {tool}: {times} ms", file=sys.stderr)
     return seconds
 
 
-def cold_page_ms(programs: Programs, trace: Path, tool: str, python: Sequence[str]) -> float:
-    """Milliseconds until a page of a new server is complete."""
-    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
-        command = [*python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
-        env = programs.cache_at(programs.fresh_cache())
-        with measure.serving(command, env) as server:
-            server.wait_for(f"{ROUTE}/version")
-            return _page_ms(f"http://127.0.0.1:{server.port}{ROUTE}/index.html#tool={tool}")
+def cold_page_ms(programs: Programs, trace: Path, tool: str, python: str = "") -> float:
+    """Milliseconds until a page of a new server is complete, which runs in `python`."""
+    with programs.serving(trace, python) as server:
+        url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#tool={tool}"
+        return float(in_browser("page_time", url))
 
 
-def _page_ms(url: str) -> float:
-    program = [shutil.which("node") or "node", "e2e/timings/page_time.mjs", url]
-    folder = ROOT / "frontend"
-    said = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True)
-    return float(said.stdout)
+def in_browser(script: str, *arguments: str) -> str:
+    """What a script of frontend/e2e/timings/ prints."""
+    program = [shutil.which("node") or "node", f"e2e/timings/{script}.mjs", *arguments]
+    said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
+    return said.stdout
 
 
 def section(trace: Path, figures: dict[str, float]) -> list[str]:

@@ -3,7 +3,9 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import measure
@@ -39,13 +41,18 @@ class Programs:
         self.xprof_python, self.xprof_rs = xprof_python, xprof_rs
 
     @classmethod
-    def installed(cls, scratch: Path) -> "Programs":
-        """tbprof with this interpreter, and what else there is on this machine."""
+    @contextmanager
+    def installed(cls) -> Iterator["Programs"]:
+        """tbprof with this interpreter, and what else there is on this machine.
+
+        They have a folder of their own, which goes afterwards.
+        """
         beside = ROOT / ".venv-xprof" / "bin" / "python"
         xprof = os.environ.get("TBPROF_XPROF_PYTHON", str(beside) if beside.exists() else "")
         folders = [*os.get_exec_path(), str(Path(xprof).parent)]
         rs = shutil.which("xprof-rs", path=os.pathsep.join(folders))
-        return cls(scratch, sys.executable, xprof, rs or "")
+        with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
+            yield cls(Path(scratch), sys.executable, xprof, rs or "")
 
     def all(self) -> dict[str, Callable[[Path, str], Cost]]:
         """The programs that are installed, by name."""
@@ -79,6 +86,16 @@ class Programs:
                     server.get(f"{ROUTE}/data?run=bench&tag={name}&host=host0")
             assert server.cost is not None
             return server.cost
+
+    @contextmanager
+    def serving(self, trace: Path, python: str = "") -> Iterator[measure.Server]:
+        """tbprof's server of one trace as it begins to answer, with nothing computed before."""
+        with measure.private_logdir(trace, self.scratch / "served") as logdir:
+            command = [python or self.python, "-m", "tbprof.cli", "serve", str(logdir)]
+            env = self.cache_at(self.fresh_cache())
+            with measure.serving([*command, "--port", "{port}"], env) as server:
+                server.wait_for(f"{ROUTE}/version")
+                yield server
 
     def fresh_cache(self) -> Path:
         """An empty cache folder: nothing has been computed before."""

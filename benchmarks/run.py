@@ -13,9 +13,8 @@ import datetime as dt
 import json
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -119,21 +118,18 @@ def _latencies(server: measure.Server, tools: Sequence[str]) -> str:
 
 def measure_prepared(programs: Programs, trace: Path, tools: Sequence[str]) -> str:
     """Latencies of tbprof's server that has started: of a first page, and of prepared ones."""
-    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
-        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
-        cache = programs.fresh_cache()
-        with measure.serving(command, {"TBPROF_CACHE_DIR": str(cache)}) as server:
-            server.wait_for(f"{ROUTE}/runs")
-            time.sleep(STARTED_S)
-            first = server.get(f"{ROUTE}/data?run=bench&tag={tools[0]}&host=host0")[0]
-            _wait_until_idle(server, tools)
-            parts = [f"{tools[0]} first {first * 1e3:,.1f} ms; after the preparation that follows"]
-            for tool in tools[1:]:
-                try:
-                    seconds, _ = server.get(f"{ROUTE}/data?run=bench&tag={tool}&host=host0")
-                except HTTPError:  # a tool for which the trace has no data
-                    continue
-                parts.append(f"{tool} {seconds * 1e3:,.1f} ms")
+    with programs.serving(trace) as server:
+        server.wait_for(f"{ROUTE}/runs")
+        time.sleep(STARTED_S)
+        first = server.get(f"{ROUTE}/data?run=bench&tag={tools[0]}&host=host0")[0]
+        _wait_until_idle(server, tools)
+        parts = [f"{tools[0]} first {first * 1e3:,.1f} ms; after the preparation that follows"]
+        for tool in tools[1:]:
+            try:
+                seconds, _ = server.get(f"{ROUTE}/data?run=bench&tag={tool}&host=host0")
+            except HTTPError:  # a tool for which the trace has no data
+                continue
+            parts.append(f"{tool} {seconds * 1e3:,.1f} ms")
     return ", ".join(parts)
 
 
@@ -169,9 +165,7 @@ def report(
     opened: tuple[Path, dict[str, float]] | None,
     viewer: Sequence[trace_viewer.Measured],
     frames: Sequence[trace_frames.Frames],
-    large: Sequence[str],
-    captured: Sequence[str],
-    installed: Sequence[str],
+    sections: Sequence[str],
 ) -> str:
     """The page: what was measured on what, and the tables."""
     lines = [
@@ -195,7 +189,7 @@ def report(
         for tool, row in table.items():
             base = row.get("xprof")
             cells = [
-                _cell(row.get(name), base if name != "xprof" else None, size)
+                measure.cost_cell(row.get(name), base if name != "xprof" else None, size)
                 for name in ("tbprof", "xprof", "xprof-rs")
             ]
             name = "the three tools of steps together" if tool == TOGETHER else f"`{tool}`"
@@ -207,9 +201,7 @@ def report(
         lines += trace_viewer.report(viewer)
     if frames:
         lines += trace_frames.report(frames)
-    lines += large
-    lines += captured
-    lines += installed
+    lines += sections
     if opened:
         lines += pages.section(*opened)
     if start:
@@ -240,18 +232,6 @@ def _prose() -> str:
     the start of the server to its response. Only compare figures within a table.
     [scale.md](../docs/scale.md) has runs of many hosts (`benchmarks/hosts.py`), [load.md](load.md)
     many browsers at once."""
-
-
-def _cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
-    if cost is None:
-        return "not installed"
-    if isinstance(cost, str):
-        return "failed"
-    text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
-    text += f" ({cost.peak_bytes / size:.2f} × file)"
-    if isinstance(base, Cost):
-        text += f" [{base.wall_s / cost.wall_s:.1f} × as fast]"
-    return text
 
 
 def versions(python: str, xprof_python: str, xprof_rs: str) -> str:
@@ -296,6 +276,17 @@ def _rows(tools: Sequence[str]) -> list[str]:
     return [*tools, *([TOGETHER] if set(STEP_TOOLS) <= set(tools) else [])]
 
 
+def _section(
+    what: str, measure_all: Callable[[Programs], list[str]], programs: Programs
+) -> list[str]:
+    """The lines of a section, none where it cannot be measured here."""
+    try:
+        return measure_all(programs)
+    except (Failed, OSError, subprocess.CalledProcessError) as error:
+        print(f"no figures of {what}: {error}", file=sys.stderr)
+        return []
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -317,8 +308,7 @@ def main() -> int:
             *(build_traces.build(source, copies) for copies in build_traces.COPIES),
         ]
     noted = measure.machine()
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
+    with Programs.installed() as programs:
         facts: dict[str, object] = {
             "machine": ", ".join(f"{name} {value}" for name, value in noted.items()),
             "versions": versions(programs.python, programs.xprof_python, programs.xprof_rs),
@@ -339,7 +329,7 @@ def main() -> int:
         if not args.no_trace_viewer:
             some = args.trace or trace_viewer.scaled_traces()
             viewer = [trace_viewer.measure_trace(programs, trace, args.repeats) for trace in some]
-        start = {} if args.no_start else measure_start(programs.python, Path(scratch))
+        start = {} if args.no_start else measure_start(programs.python, programs.scratch)
         opened = None
         frames: list[trace_frames.Frames] = []
         source = build_traces.default_source()
@@ -357,22 +347,12 @@ def main() -> int:
                     frames += [trace_frames.measure_frames(programs, measured.trace, pages.REPEATS)]
             except (Failed, OSError, subprocess.CalledProcessError) as error:
                 print(f"no figures of pages: {error}", file=sys.stderr)
-        large: list[str] = []
-        try:
-            large = large_programs.measure_all(programs, large_programs.INSTRUCTIONS, pages.REPEATS)
-        except (Failed, OSError, subprocess.CalledProcessError) as error:
-            print(f"no figures of large programs: {error}", file=sys.stderr)
-        captured: list[str] = []
-        try:
-            captured = captures.section(captures.measure_captures(programs))
-        except (Failed, OSError, subprocess.CalledProcessError) as error:
-            print(f"no figures of captures: {error}", file=sys.stderr)
-    installed: list[str] = []
-    try:
-        installed = installation.section(installation.measure_installation(programs))
-    except (Failed, OSError, subprocess.CalledProcessError) as error:
-        print(f"no figures of the installation: {error}", file=sys.stderr)
-    page = report(facts, tables, servers, start, opened, viewer, frames, large, captured, installed)
+        sections = [
+            *_section("large programs", large_programs.measure_all, programs),
+            *_section("captures", captures.measure_all, programs),
+            *_section("the installation", installation.measure_all, programs),
+        ]
+    page = report(facts, tables, servers, start, opened, viewer, frames, sections)
     if args.no_write:
         print(page)
     else:

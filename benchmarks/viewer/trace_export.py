@@ -8,7 +8,6 @@ tbprof writes every event, gzipped, as `tbprof export --tool trace_viewer` does;
 
 import argparse
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,9 +70,7 @@ def report(name: str, size: int, exports: dict[str, Export | str]) -> str:
 def _cell(export: Export | str, size: int) -> str:
     if isinstance(export, str):
         return export.partition(":")[0]
-    cost = export.cost
-    text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
-    return f"{text} ({cost.peak_bytes / size:.2f} × file), wrote {export.bytes / 1e6:,.1f} MB"
+    return f"{measure.cost_cell(export.cost, None, size)}, wrote {export.bytes / 1e6:,.1f} MB"
 
 
 HEAD = [
@@ -97,8 +94,7 @@ def main() -> int:
     parser.add_argument("--trace", type=Path, nargs="+", required=True)
     args = parser.parse_args()
     lines = list(HEAD)
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
+    with Programs.installed() as programs:
         for trace in args.trace:
             measure.read_once(trace)
             exports = measure_exports(programs, trace)

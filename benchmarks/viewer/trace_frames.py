@@ -7,20 +7,16 @@ frontend/e2e/timings/frame_times.mjs, which says what its figures mean.
 """
 
 import json
-import shutil
 import statistics
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import measure
+from benchmarks import pages
 from benchmarks.programs import ROUTE, Programs
 from benchmarks.viewer import trace_viewer
-
-FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +40,15 @@ class Frames:
 
 def measure_frames(programs: Programs, trace: Path, repeats: int) -> Frames:
     """Replays the session `repeats` times, on a server that has opened the trace."""
-    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
-        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
-        with measure.serving(command, programs.cache_at(programs.fresh_cache())) as server:
-            server.wait_for(f"{ROUTE}/version")
-            # Both parts of the timeline: steps that are worked out late would move the view.
-            for part in ("derived", "events"):
-                _, body = server.get(f"{ROUTE}/timeline?run=bench&host=host0&part={part}")
-            events = json.loads(body)["events_in_file"]
-            url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#run=bench&tool=trace_viewer"
-            replays = [_replay(url) for _ in range(repeats)]
+    with programs.serving(trace) as server:
+        # Both parts of the timeline: steps that are worked out late would move the view.
+        for part in ("derived", "events"):
+            _, body = server.get(f"{ROUTE}/timeline?run=bench&host=host0&part={part}")
+        events = json.loads(body)["events_in_file"]
+        url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#run=bench&tool=trace_viewer"
+        replays = [json.loads(pages.in_browser("frame_times", url)) for _ in range(repeats)]
     frames = Frames(trace, events, replays)
     print(f"{trace.name} frames: {replays}", file=sys.stderr)
-    return frames
-
-
-def _replay(url: str) -> dict[str, Any]:
-    program = [shutil.which("node") or "node", "e2e/timings/frame_times.mjs", url]
-    said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
-    frames: dict[str, Any] = json.loads(said.stdout)
     return frames
 
 

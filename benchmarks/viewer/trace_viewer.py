@@ -15,7 +15,6 @@ import math
 import random
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -177,23 +176,20 @@ def _open_xprof_rs(programs: Programs, measured: Measured) -> Iterator[tuple[str
 
 
 def _measure_served(programs: Programs, measured: Measured) -> None:
-    with measure.private_logdir(measured.trace, programs.scratch / "served") as logdir:
-        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
-        cache = programs.fresh_cache()
-        with measure.serving(command, programs.cache_at(cache)) as server:
-            server.wait_for(f"{ROUTE}/runs")
-            with _connection(server.port) as ask:
-                index, first = trace_session.first_view(ask("timeline?run=bench&host=host0").body)
-                ask(first)
-                measured.events = index["events_in_file"]
-                session = Answers()
-                measured.views = list(trace_session.views(index))
-                for view in measured.views:
-                    query = trace_session.tiles_query(index, view)
-                    session.add(ask(trace_session.url("timeline_tiles", index, **query)).cost)
-                measured.sessions["tbprof"] = session
-                for what, path in _questions(index):
-                    measured.questions.setdefault(what, Answers()).add(ask(path).cost)
+    with programs.serving(measured.trace) as server:
+        server.wait_for(f"{ROUTE}/runs")
+        with _connection(server.port) as ask:
+            index, first = trace_session.first_view(ask("timeline?run=bench&host=host0").body)
+            ask(first)
+            measured.events = index["events_in_file"]
+            session = Answers()
+            measured.views = list(trace_session.views(index))
+            for view in measured.views:
+                query = trace_session.tiles_query(index, view)
+                session.add(ask(trace_session.url("timeline_tiles", index, **query)).cost)
+            measured.sessions["tbprof"] = session
+            for what, path in _questions(index):
+                measured.questions.setdefault(what, Answers()).add(ask(path).cost)
     print(f"{measured.trace.name} session: {measured.sessions['tbprof']}", file=sys.stderr)
 
 
@@ -281,11 +277,12 @@ def report(measured: Sequence[Measured]) -> list[str]:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for trace in measured:
+        size = trace.trace.stat().st_size
         for which, suffix in (("first", ""), ("later", ", later")):
             base = trace.opens.get(f"xprof{suffix}")
             cells = [
-                cost_cell(
-                    trace.opens.get(f"{name}{suffix}"), base if name != "xprof" else None, trace
+                measure.cost_cell(
+                    trace.opens.get(f"{name}{suffix}"), base if name != "xprof" else None, size
                 )
                 for name in ("tbprof", "xprof", "xprof-rs")
             ]
@@ -333,20 +330,6 @@ def report(measured: Sequence[Measured]) -> list[str]:
     return [*lines, ""]
 
 
-def cost_cell(cost: Cost | str | None, base: Cost | str | None, measured: Measured) -> str:
-    """A table's cell: the cost, against the file's size and the `base`."""
-    if cost is None:
-        return "not installed"
-    if isinstance(cost, str):
-        return "failed"
-    size = measured.trace.stat().st_size
-    text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
-    text += f" ({cost.peak_bytes / size:.2f} × file)"
-    if isinstance(base, Cost):
-        text += f" [{base.wall_s / cost.wall_s:.1f} × as fast]"
-    return text
-
-
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
     """(median, 95th percentile), inclusive."""
     if len(values) < 2:
@@ -386,8 +369,7 @@ def print_section(
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     traces = args.trace or scaled_traces()
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
+    with Programs.installed() as programs:
         print("\n".join(report([figures_of(programs, trace, args.repeats) for trace in traces])))
     return 0
 
