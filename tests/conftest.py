@@ -11,11 +11,15 @@ import sys
 import tempfile
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from helpers.started.programs import ForkServer
 from helpers.started.recordings import drop_used, one_at_a_time
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tbprof.storage.results import ResultStore
 
 ROOT = Path(__file__).resolve().parent.parent
 NOBODY = 65534
@@ -181,6 +185,14 @@ def _only_trace(logdir: Path) -> Path:
     if len(found) != 1:
         pytest.skip(f"expected one trace in {logdir}, found {len(found)}")
     return found[0]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> "ResultStore":
+    """An empty store of results."""
+    from tbprof.storage.results import ResultStore
+
+    return ResultStore(tmp_path / "store")
 
 
 @pytest.fixture

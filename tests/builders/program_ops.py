@@ -46,6 +46,17 @@ def program_ops(*rows: dict[str, Any], **of_host: Any) -> ProgramOps:
     )
 
 
+def by_name(ops: ProgramOps, *columns: str) -> dict[str, list[Any]]:
+    """The values of columns by the name of the instruction."""
+    values = [getattr(ops, column) for column in columns]
+    return {name: [column[row] for column in values] for row, name in enumerate(ops.name)}
+
+
+def access(kind: int, space: int, count: int) -> bytes:
+    """What TPUs record of a kind of access to a memory: that many bytes, below 128."""
+    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
+
+
 def _filled(row: dict[str, Any]) -> dict[str, Any]:
     filled = {**_USUAL, **row}
     time_ps = int(filled.pop("us", 0) * 1_000_000)

@@ -57,8 +57,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 ALL_ONCE = dict.fromkeys(("outline", "devices", "kernels", "ops", "host_calls", "peaks"), 2)
 
 
-def test_a_second_engine_computes_nothing(logdir: Path, tmp_path: Path, counts: Counter[str]):
-    store = ResultStore(tmp_path / "store")
+def test_a_second_engine_computes_nothing(logdir: Path, store: ResultStore, counts: Counter[str]):
     first = Engine(Logdir(str(logdir)), store)
     one, _ = (body_of(first, DataRequest("gpu", tool)) for tool in (OPS, KERNELS))
     assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE

@@ -24,11 +24,6 @@ ARRAYS: dict[str, np.ndarray] = {
 }
 
 
-@pytest.fixture
-def store(tmp_path) -> ResultStore:
-    return ResultStore(tmp_path / "cache")
-
-
 @pytest.fixture(params=[0, 1 << 20], ids=["mapped", "read"])
 def way(request, monkeypatch) -> None:
     monkeypatch.setattr(arrays_module, "_LEAST_MAPPED", request.param)
@@ -169,14 +164,6 @@ def test_a_directory_that_cannot_be_written_keeps_nothing(unprivileged):
     store = ResultStore(unprivileged / "cache")
     keep_arrays(store, "key", ARRAYS)
     assert load_arrays(store, "key") is None
-
-
-def test_a_file_in_place_of_the_directory_keeps_nothing(tmp_path, caplog):
-    (tmp_path / "cache").write_text("not a directory")
-    store = ResultStore(tmp_path / "cache")
-    keep_arrays(store, "key", ARRAYS)
-    assert load_arrays(store, "key") is None
-    assert "is not used" in caplog.text
 
 
 def test_readers_see_a_whole_file_while_it_is_replaced(store):

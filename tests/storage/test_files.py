@@ -24,11 +24,6 @@ from tbprof.xplane.reader import read_space
 CONTENT = b"\n\x03abc" + random.Random(1).randbytes(300_000) + b"abcd" * 100_000
 
 
-@pytest.fixture
-def store(tmp_path) -> ResultStore:
-    return ResultStore(tmp_path / "cache")
-
-
 def trace(path: Path | str, content: bytes | None = None) -> TraceFile:
     if content is not None:
         with fsspec.open(str(path), "wb") as file:

@@ -32,11 +32,6 @@ in_one_piece = pytest.mark.filterwarnings("ignore:Sending a large body")
 served = pytest.mark.parametrize("server", SERVED, indirect=True)
 
 
-@pytest.fixture
-def store(tmp_path) -> ResultStore:
-    return ResultStore(tmp_path / "cache")
-
-
 def trace(kernel: str = "matmul") -> bytes:
     """A trace of one kernel."""
     stats = {"k": {"kernel_details": "regs:8"}}

@@ -15,11 +15,6 @@ from tbprof.storage.arrays import SUFFIX, keep_arrays, load_arrays
 from tbprof.storage.results import ResultStore
 
 
-@pytest.fixture
-def store(tmp_path) -> ResultStore:
-    return ResultStore(tmp_path / "cache")
-
-
 def test_missing_entry_is_none(store):
     assert load_arrays(store, "nothing") is None
     assert not store.directory.exists()  # reading makes nothing
@@ -100,6 +95,7 @@ def test_unwritable_directory_is_logged_once_and_costs_nothing_else(tmp_path, ca
     assert load_arrays(store, "k0") is None
     assert len(caplog.records) == 1
     assert "TBPROF_CACHE_DIR" in caplog.text
+    assert "is not used" in caplog.text
 
 
 def test_read_only_directory_still_reads(unprivileged):
@@ -161,8 +157,7 @@ assert found
 
 @pytest.mark.skipif(os.name != "posix", reason="no owners and modes here")
 @pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
-def test_a_directory_that_others_can_write_is_not_used(tmp_path, mode, caplog):
-    store = ResultStore(tmp_path / "cache")
+def test_a_directory_that_others_can_write_is_not_used(store, mode, caplog):
     keep_arrays(store, "key", {"x": np.array(1)})
     store.directory.chmod(mode)
     assert load_arrays(store, "key") is None
@@ -174,8 +169,7 @@ def test_a_directory_that_others_can_write_is_not_used(tmp_path, mode, caplog):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give files away")
-def test_a_directory_of_another_user_is_not_used(tmp_path):
-    store = ResultStore(tmp_path / "cache")
+def test_a_directory_of_another_user_is_not_used(store):
     keep_arrays(store, "key", {"x": np.array(1)})
     os.chown(store.directory, 12345, 12345)
     assert load_arrays(store, "key") is None

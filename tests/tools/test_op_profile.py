@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from builders.program_ops import access
 from helpers.drawn.computed_parts import compute_parts
 from helpers.op_profile_page import find, page, rows_of
 from helpers.tables import columns
@@ -23,10 +24,6 @@ PEAKS = {
     "peak_hbm_bw_gigabytes_per_second": 1.0,
     "device_type_string": "TPU v9",
 }
-
-
-def access(kind: int, space: int, count: int) -> bytes:
-    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
 
 
 def op(category: str, program: int = 7, **stats: Any) -> dict[str, Any]:

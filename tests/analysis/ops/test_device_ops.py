@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders.program_ops import access
 from traces import Unsigned, draw, space_of
 from traces.programs import Program
 
@@ -212,10 +213,6 @@ def test_work_is_per_execution_and_counts_each():
     assert ops.model_flops.tolist() == [16, 7]  # those of the hardware where no others are stated
     assert ops.bytes_accessed.tolist() == [12, 0]
     assert ops.hbm_bytes.tolist() == [12, 0]
-
-
-def access(kind: int, space: int, count: int) -> bytes:
-    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
 
 
 def test_a_transfer_beside_other_ops_does_its_work_once():

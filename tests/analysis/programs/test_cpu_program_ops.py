@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from builders.program_ops import by_name
 from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 
-from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.xplane.reader import read_space
 
 HOST = "/host:CPU"
@@ -23,11 +23,6 @@ def ran(name: str, device: int = 0, **stats: Any) -> dict[str, Any]:
         "hlo_op": name, "hlo_module": "jit_f", "program_id": 8, "run_id": 1,
         "device_ordinal": device, **stats,
     }  # fmt: skip
-
-
-def by_name(ops: ProgramOps, *columns: str) -> dict[str, list[Any]]:
-    values = [getattr(ops, column) for column in columns]
-    return {name: [column[row] for column in values] for row, name in enumerate(ops.name)}
 
 
 def test_a_loop_contains_its_body_and_markers_of_ends_are_nothing():

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from builders.program_ops import by_name
 from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
@@ -44,11 +45,6 @@ def ops_of(streams: str, instructions: dict[str, str], **options: Any) -> Progra
     )
     ops: ProgramOps = compute_part("program_ops", space_of(trace))
     return ops
-
-
-def by_name(ops: ProgramOps, *columns: str) -> dict[str, list[Any]]:
-    values = [getattr(ops, column) for column in columns]
-    return {name: [column[row] for column in values] for row, name in enumerate(ops.name)}
 
 
 def kernels(ops: ProgramOps, name: str) -> list[tuple[str, int, int]]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from builders.program_ops import access, by_name
 from helpers.drawn.computed_parts import compute_part
 from traces import Unsigned, draw, space_of
 from traces.programs import Program
@@ -19,18 +20,8 @@ def ops_of(drawing: str, **options: Any) -> ProgramOps:
     return ops
 
 
-def by_name(ops: ProgramOps, *columns: str) -> dict[str, list[Any]]:
-    """The values of columns by the name of the instruction."""
-    values = [getattr(ops, column) for column in columns]
-    return {name: [column[row] for column in values] for row, name in enumerate(ops.name)}
-
-
 def recorded(category: str, **stats: Any) -> dict[str, Any]:
     return {"program_id": Unsigned(ID), "hlo_category": category, **stats}
-
-
-def access(kind: int, space: int, count: int) -> bytes:
-    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
 
 
 def test_an_instruction_has_what_its_type_and_its_executions_say():

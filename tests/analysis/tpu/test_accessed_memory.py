@@ -1,10 +1,8 @@
 """Which memories an op accessed."""
 
+from builders.program_ops import access
+
 from tbprof.analysis.tpu.accessed_memory import AccessedBytes, read_breakdown
-
-
-def access(kind: int, space: int, count: int) -> bytes:
-    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
 
 
 def test_bytes_go_to_the_memory_that_is_stated():

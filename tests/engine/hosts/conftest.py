@@ -7,7 +7,6 @@ from helpers.drawn.counted_parts import TRACE, Counting
 from traces import write
 
 from tbprof.storage.logdir import Logdir
-from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
 
@@ -21,8 +20,3 @@ def file(tmp_path: Path) -> TraceFile:
     (tmp_path / "trace").mkdir()
     path = write(tmp_path / "trace", TRACE)
     return next(iter(Logdir(str(path)).runs().values())).files[0]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> ResultStore:
-    return ResultStore(tmp_path / "store")

@@ -16,11 +16,6 @@ OPS = PartKey("ops")
 LONG = [f"op {index} of a network whose layers have long names, 日本" for index in range(2000)]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> ResultStore:
-    return ResultStore(tmp_path)
-
-
 def ops(names: list[str], first: int = 0) -> PartResult:
     gatherer = OpGatherer()
     gatherer.add(0, names, ["Op"] * len(names), {"occurrences": np.arange(len(names)) + first})

@@ -59,17 +59,16 @@ def test_what_takes_long_gives_way_and_nothing_else_does():
         worker._gently(lambda: int("its own"))
 
 
-def test_pages_of_recorded_traces_are_those_of_threads(sample_logdir: Path, tmp_path: Path, pool):
-    store = ResultStore(tmp_path)
-    workers = pool(store)
-    found = pages(Engine(Logdir(str(sample_logdir)), store, workers=workers))
+def test_pages_of_recorded_traces_are_those_of_threads(
+    sample_logdir: Path, store: ResultStore, pool
+):
+    found = pages(Engine(Logdir(str(sample_logdir)), store, workers=pool(store)))
     assert found == pages(Engine(Logdir(str(sample_logdir))))
 
 
 def test_workers_keep_what_they_compute(
-    logdir: Path, tmp_path: Path, pool, monkeypatch: pytest.MonkeyPatch
+    logdir: Path, store: ResultStore, pool, monkeypatch: pytest.MonkeyPatch
 ):
-    store = ResultStore(tmp_path / "store")
     page = content_of(
         Engine(Logdir(str(logdir)), store, workers=pool(store)), DataRequest("gpu", OPS)
     )
@@ -78,9 +77,8 @@ def test_workers_keep_what_they_compute(
 
 
 def test_workers_may_keep_what_they_compute_after_they_answer(
-    tmp_path: Path, pool, hosts: Sequence[TraceFile]
+    store: ResultStore, pool, hosts: Sequence[TraceFile]
 ):
-    store = ResultStore(tmp_path / "store")
     workers = pool(store, keeps_later=True)
     asked = [ops, kernels]
     workers.compute(hosts[0], asked, ignored)

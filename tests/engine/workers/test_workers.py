@@ -74,9 +74,8 @@ def test_a_part_is_computed_once_for_requests_at_the_same_time(logdir: Path):
 
 @pytest.mark.parametrize("workers", [CountedWorkers(), KeepingWorkers()])
 def test_results_are_stored_unless_workers_do_so(
-    logdir: Path, tmp_path: Path, workers: CountedWorkers
+    logdir: Path, store: ResultStore, workers: CountedWorkers
 ):
-    store = ResultStore(tmp_path / "cache")
     Engine(Logdir(str(logdir)), store, workers=workers).data(DataRequest("gpu", OPS))
     later = CountedWorkers()
     Engine(Logdir(str(logdir)), store, workers=later).data(DataRequest("gpu", OPS))
