@@ -19,6 +19,8 @@ from helpers.started.recordings import drop_used, one_at_a_time
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from helpers.started.profilers import Profiler
+
     from tbprof.storage.results import ResultStore
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -193,6 +195,16 @@ def store(tmp_path: Path) -> "ResultStore":
     from tbprof.storage.results import ResultStore
 
     return ResultStore(tmp_path / "store")
+
+
+@pytest.fixture
+def profiler() -> Iterator["Profiler"]:
+    """A running server that records a trace for whoever asks."""
+    from helpers.started.profilers import Profiler, recorded, serving, trace
+
+    running = Profiler([recorded(trace())])
+    with serving(running):
+        yield running
 
 
 @pytest.fixture

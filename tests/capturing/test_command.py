@@ -47,13 +47,11 @@ def test_a_capture_prints_the_run_and_what_became_of_each_worker(tmp_path):
     assert "recorder: CUPTI [bold]broke[/bold]" in result.stderr  # text, never markup
 
 
-def test_levels_and_options_reach_the_server(tmp_path):
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        result = run(
-            profiler.address, "--logdir", str(tmp_path), "-d", "20", "--host-level", "3",
-            "--device-level", "0", "--python-level", "1", "--no-hlo", "--option", "a=1",
-        )  # fmt: skip
+def test_levels_and_options_reach_the_server(tmp_path, profiler):
+    result = run(
+        profiler.address, "--logdir", str(tmp_path), "-d", "20", "--host-level", "3",
+        "--device-level", "0", "--python-level", "1", "--no-hlo", "--option", "a=1",
+    )  # fmt: skip
     assert result.returncode == 0, result.stderr
     opts = profiler.requests[0].opts
     levels = (opts.host_tracer_level, opts.device_tracer_level, opts.python_tracer_level)
@@ -98,10 +96,8 @@ def test_mistakes(arguments, status, says, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_connections_that_are_good(tmp_path):
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        result = run(profiler.address, "--test")
+def test_connections_that_are_good(tmp_path, profiler):
+    result = run(profiler.address, "--test")
     assert (result.returncode, result.stdout.count("✓")) == (0, 4)
 
 

@@ -11,19 +11,13 @@ from pathlib import Path
 
 import pytest
 from helpers.patience import until
-from helpers.started.profilers import Profiler, recorded, serving, trace
+from helpers.started.profilers import Profiler, captured, recorded, serving, trace
 
 import tbprof
-from tbprof.capturing.requests.request import parse_request
-from tbprof.capturing.sessions.session import Capture, CaptureReport, NothingCaptured
+from tbprof.capturing.sessions.session import CaptureReport, NothingCaptured
 from tbprof.storage.new_run import NewRun, NotWritten, runs_root
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def captured(profiler: Profiler, logdir: Path) -> CaptureReport:
-    values = {"addresses": profiler.address, "duration_ms": 50, "run": "r"}
-    return Capture(parse_request(values), str(logdir)).run()
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path):
@@ -33,7 +27,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path):
     try:
         with serving(profiler):
             resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
-            report = captured(profiler, tmp_path)
+            report = captured(tmp_path, profiler)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
@@ -59,7 +53,7 @@ def test_a_logdir_that_vanishes_meanwhile_is_made_again(tmp_path):
     profiler = Profiler([recorded(trace())], may_answer=is_gone)
     reports: list[CaptureReport] = []
     with serving(profiler):
-        thread = threading.Thread(target=lambda: reports.append(captured(profiler, logdir)))
+        thread = threading.Thread(target=lambda: reports.append(captured(logdir, profiler)))
         thread.start()
         until(lambda: profiler.starts)
         shutil.rmtree(logdir)
@@ -76,10 +70,9 @@ def test_no_logdir_is_not_this_folder(logdir, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_why_nothing_could_be_written_is_in_the_error(tmp_path):
+def test_why_nothing_could_be_written_is_in_the_error(tmp_path, profiler):
     (tmp_path / "file").write_text("")
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler), pytest.raises(NothingCaptured, match="Not a directory"):
+    with pytest.raises(NothingCaptured, match="Not a directory"):
         tbprof.capture(profiler.address, str(tmp_path / "file"), duration_ms=20)
 
 

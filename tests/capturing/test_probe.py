@@ -13,7 +13,6 @@ from pathlib import Path
 import grpc
 import pytest
 from helpers.patience import PATIENCE_S
-from helpers.started.profilers import Profiler, recorded, serving, trace
 
 from tbprof.capturing.probing import probe as probe_module
 from tbprof.capturing.probing.monitor import NotMonitored, monitor
@@ -82,11 +81,9 @@ def speak_tls(link: socket.socket) -> None:
         link.close()
 
 
-def test_a_profiler():
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        assert failure(parse_target(profiler.address)) == (4, None)
-        assert why_unreachable(parse_target(profiler.address)) is None
+def test_a_profiler(profiler):
+    assert failure(parse_target(profiler.address)) == (4, None)
+    assert why_unreachable(parse_target(profiler.address)) is None
     assert profiler.requests == []
 
 
@@ -157,9 +154,8 @@ def test_ipv6():
         assert failure(parse_target(f"[::1]:{port}")) == (2, Reason.NOT_GRPC)
 
 
-def test_programs_cannot_be_monitored_and_say_so():
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler), pytest.raises(NotMonitored, match="only Cloud TPUs"):
+def test_programs_cannot_be_monitored_and_say_so(profiler):
+    with pytest.raises(NotMonitored, match="only Cloud TPUs"):
         monitor(parse_target(profiler.address), 10)
     with pytest.raises(NotMonitored, match="nothing listens"):
         monitor(Target("127.0.0.1", 1), 10)

@@ -1,6 +1,5 @@
 """Captures of one and several workers, good and bad ones."""
 
-import socket
 import threading
 import time
 from pathlib import Path
@@ -8,30 +7,22 @@ from pathlib import Path
 import grpc
 import pytest
 from helpers.patience import PATIENCE_S, until
-from helpers.started.profilers import EMPTY, Profiler, recorded, serving, trace
+from helpers.started.profilers import (
+    EMPTY,
+    Profiler,
+    capture_of,
+    captured,
+    recorded,
+    serving,
+    trace,
+)
 
 import tbprof
 from tbprof.capturing.requests.options import MOST_RETRIES
-from tbprof.capturing.requests.request import parse_request
-from tbprof.capturing.sessions.session import Capture, CaptureReport, NothingCaptured
+from tbprof.capturing.sessions.session import CaptureReport, NothingCaptured
 from tbprof.storage.new_run import NotWritten
 
 BUSY = (grpc.StatusCode.INTERNAL, "Another profiling session active.")
-
-
-def capture_of(tmp_path: Path, *profilers: Profiler, **choices: object) -> Capture:
-    values = {"duration_ms": 50, "addresses": ",".join(profiler.address for profiler in profilers)}
-    return Capture(parse_request({**values, **choices}), str(tmp_path))
-
-
-def captured(tmp_path: Path, *profilers: Profiler, **choices: object) -> CaptureReport:
-    return capture_of(tmp_path, *profilers, **choices).run()
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def test_a_capture_is_what_the_server_sent(tmp_path):
@@ -51,10 +42,8 @@ def test_a_capture_is_what_the_server_sent(tmp_path):
     assert request.session_id == "mine"
 
 
-def test_the_logdir_sees_the_new_run(tmp_path):
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        report = tbprof.capture(profiler.address, str(tmp_path), duration_ms=20)
+def test_the_logdir_sees_the_new_run(tmp_path, profiler):
+    report = tbprof.capture(profiler.address, str(tmp_path), duration_ms=20)
     assert list(tbprof.open_logdir(tmp_path, cache=False).runs) == [report.run]
 
 
@@ -68,14 +57,14 @@ def test_a_run_is_never_written_over(tmp_path):
     assert Path(second.workers[0].path).read_bytes() == trace("b")
 
 
-def test_some_workers_are_recorded_and_each_other_one_says_why(tmp_path):
+def test_some_workers_are_recorded_and_each_other_one_says_why(tmp_path, free_port):
     good, busy, empty, slow = (
         Profiler([recorded(trace())]),
         Profiler([BUSY]),
         Profiler([EMPTY]),
         Profiler([recorded(trace())], may_answer=(is_needed := threading.Event())),
     )
-    dead, garbage = Profiler([], port=free_port()), Profiler([b"\xff\xff\xff"])
+    dead, garbage = Profiler([], port=free_port), Profiler([b"\xff\xff\xff"])
     with serving(good, busy, empty, slow, garbage):
         capture = capture_of(tmp_path, good, busy, empty, slow, dead, garbage)
         report = capture.run(lambda now: is_needed.set() if now.written else None)
@@ -104,8 +93,8 @@ def test_retries_help_where_they_can(tmp_path):
     assert (never.reason, never.attempts, never.details) == ("failed", 1, "no such folder")
 
 
-def test_a_server_that_comes_up_late_is_waited_for(tmp_path):
-    late = Profiler([recorded(trace())], port=free_port())
+def test_a_server_that_comes_up_late_is_waited_for(tmp_path, free_port):
+    late = Profiler([recorded(trace())], port=free_port)
     capture = capture_of(tmp_path, late, retries=MOST_RETRIES)
     thread = threading.Thread(target=capture.run)
     thread.start()
@@ -117,10 +106,10 @@ def test_a_server_that_comes_up_late_is_waited_for(tmp_path):
     assert worker.attempts > 1
 
 
-def test_who_cannot_be_reached_does_not_keep_the_others_waiting(tmp_path, monkeypatch):
+def test_who_cannot_be_reached_does_not_keep_the_others_waiting(tmp_path, monkeypatch, free_port):
     monkeypatch.setattr("tbprof.capturing.sessions.capture_worker._PATIENCE_S", 0.3)
     first, second = Profiler([recorded(trace())]), Profiler([recorded(trace())])
-    late = Profiler([recorded(trace())], port=free_port())
+    late = Profiler([recorded(trace())], port=free_port)
     results: list[CaptureReport] = []
     with serving(first, second):
         thread = threading.Thread(
@@ -149,15 +138,12 @@ def test_workers_begin_together(tmp_path):
     assert all(profiler.starts[0] * 1e9 >= max(asked) for profiler in profilers)
 
 
-def test_a_delay_passes_before_the_recording(tmp_path):
-    profiler = Profiler([recorded(trace())])
+def test_a_delay_passes_before_the_recording(tmp_path, profiler):
     began = time.time()
-    with serving(profiler):
-        values = {"addresses": profiler.address, "duration_ms": 400, "delay_ms": 400}
-        capture = Capture(parse_request(values), str(tmp_path))
-        assert capture.share() == 0
-        seen: list[tuple[float, float, float]] = []
-        report = capture.run(lambda _: seen.append((time.time(), capture.share(), time.time())))
+    capture = capture_of(tmp_path, profiler, duration_ms=400, delay_ms=400)
+    assert capture.share() == 0
+    seen: list[tuple[float, float, float]] = []
+    report = capture.run(lambda _: seen.append((time.time(), capture.share(), time.time())))
     assert report.written == 1
     assert profiler.starts[0] - began > 0.35
     shares = [share for _, share, _ in seen]
@@ -173,8 +159,7 @@ def test_cancelling_stops_the_servers_and_keeps_what_is_written(tmp_path):
     quick = Profiler([recorded(trace())])
     slow = Profiler([recorded(trace())], may_answer=threading.Event())
     with serving(quick, slow):
-        values = {"duration_ms": 50, "addresses": f"{quick.address},{slow.address}"}
-        capture = Capture(parse_request(values), str(tmp_path))
+        capture = capture_of(tmp_path, quick, slow)
         thread = threading.Thread(target=capture.run)
         thread.start()
         until(lambda: capture.report().workers[0].is_written)
@@ -239,22 +224,18 @@ def test_files_that_older_servers_send_are_kept(tmp_path, sends_trace):
     assert sent == trace("sent" if sends_trace else "file")
 
 
-def test_a_logdir_that_is_a_file_is_refused(tmp_path):
+def test_a_logdir_that_is_a_file_is_refused(tmp_path, profiler):
     (tmp_path / "plugins").write_text("")
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        report = captured(tmp_path, profiler)
+    report = captured(tmp_path, profiler)
     assert report.workers[0].reason == "not_written"
     with pytest.raises(NotWritten):
         raise NotWritten(report.workers[0].details)
 
 
-def test_a_bucket_gets_its_run():
+def test_a_bucket_gets_its_run(profiler):
     import fsspec
 
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        report = tbprof.capture(profiler.address, "memory://logs", duration_ms=20, run="r")
+    report = tbprof.capture(profiler.address, "memory://logs", duration_ms=20, run="r")
     name = f"127.0.0.1_{profiler.port}.xplane.pb"
     assert fsspec.filesystem("memory").cat(f"/logs/plugins/profile/r/{name}") == trace()
     assert report.workers[0].path.endswith(f"/logs/plugins/profile/r/{name}")

@@ -114,14 +114,9 @@ def test_a_session_that_failed_says_why(service, reason, tmp_path, monkeypatch):
         assert report.workers[0].details == "no bucket"
 
 
-def test_programs_have_no_such_service(tmp_path):
-    from helpers.started.profilers import Profiler, recorded
-    from helpers.started.profilers import serving as serving_programs
-
-    profiler = Profiler([recorded(trace())])
-    with serving_programs(profiler):
-        values = {"workers": profiler.address, "duration_ms": 20}
-        report = Capture(parse_request(values), str(tmp_path)).run()
+def test_programs_have_no_such_service(tmp_path, profiler):
+    values = {"workers": profiler.address, "duration_ms": 20}
+    report = Capture(parse_request(values), str(tmp_path)).run()
     assert report.workers[0].reason == "wrong_service"
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import grpc
 
 from tbprof._pb import message
+from tbprof.capturing.requests.request import parse_request
+from tbprof.capturing.sessions.session import Capture, CaptureReport
 
 SERVICE = "tensorflow.ProfilerService"
 
@@ -67,6 +70,16 @@ def recorded(space: bytes) -> bytes:
     """The answer of a server that has recorded `space`."""
     data: bytes = message("tensorflow.ProfileResponse")(xspace=space).SerializeToString()
     return data
+
+
+def capture_of(logdir: Path, *profilers: Profiler, **choices: object) -> Capture:
+    """A capture of them, of 50 ms unless `choices` say otherwise."""
+    values = {"duration_ms": 50, "addresses": ",".join(profiler.address for profiler in profilers)}
+    return Capture(parse_request({**values, **choices}), str(logdir))
+
+
+def captured(logdir: Path, *profilers: Profiler, **choices: object) -> CaptureReport:
+    return capture_of(logdir, *profilers, **choices).run()
 
 
 EMPTY = b"\x38\x01"  # empty_trace = true

@@ -36,15 +36,13 @@ def finished(client: Client, id_: str) -> dict:
     return standing()
 
 
-def test_a_capture_is_followed_to_its_run(tmp_path):
+def test_a_capture_is_followed_to_its_run(tmp_path, profiler):
     client = client_of(str(tmp_path))
     assert client.get(f"{PREFIX}/runs").json == []
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        values = {"addresses": profiler.address, "duration_ms": 50, "run": "new"}
-        answer = post(client, "capture", values)
-        assert answer.status_code == 202
-        standing = finished(client, answer.get_json()["id"])
+    values = {"addresses": profiler.address, "duration_ms": 50, "run": "new"}
+    answer = post(client, "capture", values)
+    assert answer.status_code == 202
+    standing = finished(client, answer.get_json()["id"])
     assert (standing["state"], standing["run"], standing["written"]) == ("done", "new", 1)
     assert standing["workers"][0]["phase"] == "written"
     assert client.get(f"{PREFIX}/runs").json == ["new"]
@@ -148,12 +146,10 @@ def test_other_bodies_are_refused(tmp_path, body):
     assert answer.status_code == 400
 
 
-def test_connections_are_tested_step_by_step(tmp_path):
+def test_connections_are_tested_step_by_step(tmp_path, profiler):
     client = client_of(str(tmp_path))
-    profiler = Profiler([recorded(trace())])
-    with serving(profiler):
-        addresses = f"{profiler.address},127.0.0.1:1,no-such-host.invalid:1,my-tpu"
-        workers = post(client, "capture_test", {"addresses": addresses}).get_json()["workers"]
+    addresses = f"{profiler.address},127.0.0.1:1,no-such-host.invalid:1,my-tpu"
+    workers = post(client, "capture_test", {"addresses": addresses}).get_json()["workers"]
     good, refused, unknown, tpu = workers
     assert [step["step"] for step in good["steps"]] == ["name", "tcp", "grpc", "method"]
     assert all(step["ok"] for step in good["steps"])
