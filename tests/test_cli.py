@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.commands import run
+from helpers.commands import ROOT, python_prints, run
 from helpers.patience import PATIENCE_S
 from traces import draw, write_run
 from werkzeug.test import Client
@@ -21,7 +21,6 @@ import tbprof
 from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
-ROOT = Path(__file__).parent.parent
 RUN = "tensorflow_cpu_training"
 RUNS = ["tensorflow_input_bound", RUN, "jax_cpu_training"]
 TOOL = "framework_op_stats"
@@ -151,30 +150,24 @@ def test_help_names_the_commands_and_their_choices() -> None:
 
 def test_help_imports_little() -> None:
     code = "import sys, tbprof.cli\ntry: tbprof.cli.main(['--help'])\nfinally: print(*sys.modules)"
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    loaded = process.stdout.splitlines()[-1].split()
+    loaded = python_prints("-c", code).splitlines()[-1].split()
     assert "tbprof.cli" in loaded
     rare = {"dataclasses", "inspect", "json", "logging", "numpy", "pathlib", "shutil", "threading"}
     assert rare.isdisjoint(loaded)
 
 
 @pytest.mark.parametrize(("given", "taken"), [(None, "1"), ("4", "4")])
-def test_numpy_starts_no_threads_that_nobody_needs(given: Any, taken: Any) -> None:
+def test_numpy_starts_no_threads_that_nobody_needs(
+    given: Any, taken: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = (
         "import os, tbprof.cli as cli; "
         "cli.main = lambda: print(os.environ['OPENBLAS_NUM_THREADS']); cli.run()"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment.pop("OPENBLAS_NUM_THREADS", None)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     if given is not None:
-        environment["OPENBLAS_NUM_THREADS"] = given
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    )
-    assert process.stdout == f"{taken}\n"
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", given)
+    assert python_prints("-c", code) == f"{taken}\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
@@ -282,5 +275,5 @@ def write():
 cli.main = lambda: threading.Thread(target=write).start()
 cli.run()
 """
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "kept")], check=True)
+    python_prints("-c", code, tmp_path / "kept")
     assert (tmp_path / "kept").exists()

@@ -1,9 +1,7 @@
 """What a process imports: its own tool, and what that stands on."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from helpers.commands import python_prints
 from traces import draw, write
 from traces.programs import Program
 
@@ -151,12 +150,9 @@ OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 
 def exported(trace: Path, tool: str, tmp_path: Path) -> list[str]:
     """The modules that an export imports."""
-    result = subprocess.run(
-        [sys.executable, "-c", EXPORT, str(trace), tool],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    modules: list[str] = json.loads(result.stdout)
+    cache = str(tmp_path / "cache")
+    said = python_prints("-c", EXPORT, trace, tool, TBPROF_CACHE_DIR=cache)
+    modules: list[str] = json.loads(said)
     return modules
 
 
@@ -231,12 +227,7 @@ print(json.dumps(sorted(sys.modules)))
     trace = next(sample_logdir.rglob("tensorflow_input_bound/*.xplane.pb"))
     modules: list[str] = []
     for _ in range(2):
-        result = subprocess.run(
-            [sys.executable, "-c", opened, str(trace)],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path)},
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        modules = json.loads(result.stdout)
+        modules = json.loads(python_prints("-c", opened, trace, TBPROF_CACHE_DIR=str(tmp_path)))
     for name in (
         "timeline.build.build",
         "timeline.search.search",
@@ -284,12 +275,8 @@ for run in engine.runs():
                 pass
 print(json.dumps([name for name in sys.modules if name not in before]))
 """
-    result = subprocess.run(
-        [sys.executable, "-c", asked, str(sample_logdir)],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert not [name for name in json.loads(result.stdout) if name.startswith("tbprof.")]
+    loaded = json.loads(python_prints("-c", asked, sample_logdir, TBPROF_CACHE_DIR=str(tmp_path)))
+    assert not [name for name in loaded if name.startswith("tbprof.")]
 
 
 def test_a_function_is_imported_when_it_is_called_or_loaded(

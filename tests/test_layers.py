@@ -3,12 +3,11 @@
 import ast
 import functools
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from helpers.commands import python_prints
 
 PACKAGE = Path(__file__).parent.parent / "tbprof"
 # `a: b` reads "a may import b"; a layer may import itself, and every layer the version.
@@ -114,12 +113,7 @@ def test_classes_have_names_of_their_own() -> None:
 
 def loaded_by(statement: str) -> set[str]:
     script = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
-    result = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return set(json.loads(result.stdout))
+    return set(json.loads(python_prints("-c", script)))
 
 
 def test_start_of_tensorboard_loads_nothing_heavy() -> None:

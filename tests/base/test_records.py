@@ -3,17 +3,15 @@
 import copy
 import dataclasses
 import functools
-import os
 import pickle
 import re
-import subprocess
-import sys
 import typing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commands import python_prints
 
 from tbprof.base.records import (
     NamedTuple,
@@ -250,7 +248,4 @@ def test_all_dataclasses_and_named_tuples_are_ours(module: str) -> None:
 
 def test_nothing_of_the_standard_library_is_imported_to_make_one() -> None:
     code = "import sys, tbprof.base.errors; print('dataclasses' in sys.modules)"
-    run = [sys.executable, "-c", code]
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
-    result = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
-    assert result.stdout == "False\n"
+    assert python_prints("-c", code) == "False\n"

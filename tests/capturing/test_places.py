@@ -1,23 +1,20 @@
 """Where runs go: full, forbidden and vanished places."""
 
-import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
+from helpers.commands import python_prints
 from helpers.patience import until
 from helpers.started.profilers import Profiler, captured, recorded, serving, trace
 
 import tbprof
 from tbprof.capturing.sessions.session import CaptureReport, NothingCaptured
 from tbprof.storage.new_run import NewRun, NotWritten, runs_root
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path):
@@ -111,11 +108,7 @@ def test_memory_does_not_follow_the_trace(tmp_path):
         "print(int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) * 1024)"
     )
     with serving(profiler):
-        result = subprocess.run(
-            [sys.executable, "-c", program, profiler.address, str(tmp_path)],
-            capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-    assert result.returncode == 0, result.stderr
+        most_bytes = int(python_prints("-c", program, profiler.address, tmp_path))
     [path] = tmp_path.rglob("*.xplane.pb")
     assert path.stat().st_size > size
-    assert int(result.stdout) < size  # the interpreter and its packages included
+    assert most_bytes < size  # the interpreter and its packages included

@@ -1,22 +1,16 @@
 """Names of TPUs, which are looked up through the Cloud TPU API."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
-from helpers.patience import PATIENCE_S
+from helpers.commands import python_prints
 from helpers.started.google_cloud import ACCESS_TOKEN, NODES, Google, node, serving_google
 
 from tbprof.capturing.requests import tpu_names
 from tbprof.capturing.requests.targets import Target
 from tbprof.capturing.requests.tpu_names import TpuNotFound, find_tpus
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -99,12 +93,7 @@ def test_a_machine_of_googles_needs_nothing_but_the_name():
     )
     with serving_google() as google:
         google.nodes[f"{NODES}my-tpu"] = node("READY", "10.0.0.2", "10.0.0.3")
-        result = subprocess.run(
-            [sys.executable, "-c", program, "my-tpu"], capture_output=True, text=True,
-            timeout=PATIENCE_S,
-            env={**os.environ, **google.environment, "PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout) == ["10.0.0.2:8466", "10.0.0.3:8466"]
+        found = json.loads(python_prints("-c", program, "my-tpu", cwd=None, **google.environment))
+    assert found == ["10.0.0.2:8466", "10.0.0.3:8466"]
     with_token = {path for path, authorization in google.requests if authorization}
     assert with_token == {f"{NODES}my-tpu"}  # to the API and to nobody else

@@ -1,15 +1,14 @@
 """What examples/adding_a_tool.md says, done in a copy of the project."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from textwrap import indent
 
 import pytest
+from helpers.commands import python_prints
 from traces import draw, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,15 +54,11 @@ def test_the_module_and_the_entry_are_a_tool(copy: Path, tmp_path: Path):
     }
     steps = {letter: {"_r": 1, "step_num": at} for at, letter in enumerate("st", 7)}
     trace = write(tmp_path, draw(drawn, names=dict.fromkeys("st", "train"), stats=steps))
-    result = subprocess.run(
-        [sys.executable, "-m", "tbprof.cli", "export", str(trace), "--tool", "worker_steps"],
-        env={**os.environ, "PYTHONPATH": str(copy), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},
-        cwd=copy,
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
-    table = json.loads(result.stdout)
+    said = python_prints(
+        "-m", "tbprof.cli", "export", trace, "--tool", "worker_steps",
+        cwd=copy, PYTHONPATH=str(copy), TBPROF_CACHE_DIR=str(tmp_path / "cache"),
+    )  # fmt: skip
+    table = json.loads(said)
     assert [column["id"] for column in table["cols"]] == [
         "host", "worker", "step", "duration_us", "is_truncated",
     ]  # fmt: skip

@@ -1,10 +1,17 @@
-"""Runs a command in this process, as `tbprof` in a shell would."""
+"""Runs `tbprof` in this process, as a shell would, and Python in processes of their own."""
 
 import io
+import os
+import subprocess
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from pathlib import Path
 
+from helpers.patience import PATIENCE_S
 from tbprof.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass
@@ -31,3 +38,13 @@ def run(*arguments: object) -> Ran:
     assert isinstance(status, int)
     printed, said = (stream.buffer.getvalue() for stream in (out, err))
     return Ran(status, printed, said.decode())
+
+
+def python_prints(*arguments: object, cwd: Path | None = None, **environment: str) -> str:
+    """What Python prints in a process of its own, which imports this checkout and succeeds."""
+    ran = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, cwd=cwd,
+        timeout=PATIENCE_S, env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import extensions
 import pytest
+from helpers.commands import python_prints
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_CYTHON = "import sys; sys.modules['Cython'] = None\n"
@@ -169,11 +170,8 @@ def test_without_a_compiler_that_of_a_package_is_taken(
 
 def asked(checkout: Path) -> str:
     """The answer of its kernel."""
-    asks = [sys.executable, "-c", "from tbprof.kernels.tiny import answer; print(answer())"]
-    environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    said = subprocess.run(asks, capture_output=True, text=True, cwd=checkout, env=environment)
-    assert said.returncode == 0, said.stderr
-    return said.stdout.strip()
+    code = "from tbprof.kernels.tiny import answer; print(answer())"
+    return python_prints("-c", code, cwd=checkout, PYTHONPATH=str(checkout)).strip()
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,13 @@ import ast
 import gc
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from helpers.patience import PATIENCE_S
+from helpers.commands import python_prints
 from traces import draw, write
 from xplane import fuzz, generate
 from xplane.generate import body, scalar, varint
@@ -255,15 +254,10 @@ def test_a_file_cut_off_at_any_moment_is_refused_or_read(tmp_path) -> None:
     path = tmp_path / "t.pb"
     path.write_bytes(_long_trace())
     assert path.stat().st_size > 9 * buffer.WINDOW
-    command = [sys.executable, "-m", "xplane.shrinking", str(path), "40"]
-    tests = Path(__file__).parents[1]
 
-    done = subprocess.run(
-        command, cwd=tests, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+    said = python_prints("-m", "xplane.shrinking", path, "40", cwd=Path(__file__).parents[1])
 
-    assert done.returncode == 0, done.stderr
-    counts = ast.literal_eval(done.stdout)
+    counts = ast.literal_eval(said)
     assert counts.keys() <= {"read", "refused"}
     assert counts["refused"] >= 5
 

@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.commands import python_prints
 
 # Threads that are all alive allocate in turn; then large blocks come and go.
 PROGRAM = """
@@ -67,15 +68,5 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has a heap per thread")
 def test_a_filled_heap_needs_no_pages_later() -> None:
-    faults = {
-        size: int(
-            subprocess.run(
-                [sys.executable, "-c", FILLED, str(size)],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-        )
-        for size in (0, 12 << 20)
-    }
+    faults = {size: int(python_prints("-c", FILLED, size)) for size in (0, 12 << 20)}
     assert 10 * faults[12 << 20] < faults[0]

@@ -2,14 +2,13 @@
 
 import os
 import py_compile
-import subprocess
-import sys
 from importlib.machinery import ModuleSpec, PathFinder, SourcelessFileLoader
 from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from helpers.commands import python_prints
 
 from tbprof.base.process.own_modules import _OwnModules
 
@@ -83,7 +82,7 @@ def test_extensions_and_modules_of_others_are_left_to_python(source: Path) -> No
     assert _OwnModules.find_spec("tbprof.steps", None) is None
 
 
-def test_a_command_finds_its_modules_without_a_search() -> None:
+def test_a_command_finds_its_modules_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import tbprof.cli as cli\n"
         "def main():\n"
@@ -94,15 +93,10 @@ def test_a_command_finds_its_modules_without_a_search() -> None:
         "cli.main = main\n"
         "cli.run()\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     said = ""
     for _ in range(2):  # the first one compiles, if need be
-        process = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-            env=environment,
-        )  # fmt: skip
-        said = process.stdout
+        said = python_prints("-c", code)
     loader, file, kernel = said.splitlines()
     assert loader == "tbprof.base.process.own_modules"
     assert file == str(ROOT / "tbprof" / "engine" / "engine.py")
