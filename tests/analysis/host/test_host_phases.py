@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders.event_columns import event_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import draw, listed, space_of
@@ -224,13 +225,8 @@ def ancestors(row: int, parent, duration) -> list[int]:
 @settings(max_examples=300, deadline=None)  # the first example compiles
 @given(st.lists(EVENTS, min_size=1, max_size=2))
 def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
-    ordered = [sorted(line, key=lambda event: (event[0], -event[1])) for line in lines]
-    flat = [event for line in ordered for event in line]
-    first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
-    start = np.array([event[0] for event in flat], np.int64)
-    duration = np.array([event[1] for event in flat], np.int64)
-    counts = np.array([event[3] for event in flat], np.bool_)
-    type_ = np.array([event[2] for event in flat], np.int32)
+    first, start, duration, kinds, counted = event_columns(lines, 4)
+    counts, type_ = counted.astype(np.bool_), kinds.astype(np.int32)
     parent = nest(first, start, duration)
     events = Events(NOTHING, NOTHING, first, type_, start, duration, start, NOTHING)
     none = np.zeros(len(ROLES), np.bool_)

@@ -1,6 +1,6 @@
 """Busy time and windows, against a count of moments."""
 
-import numpy as np
+from builders.event_columns import event_columns
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +12,7 @@ LINES = st.lists(
 
 
 def busy(lines):
-    ordered = [sorted(line) for line in lines]
-    flat = [event for line in ordered for event in line]
-    first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
-    start = np.array([start for start, _ in flat], np.int64)
-    return busy_time(first, start, np.array([length for _, length in flat], np.int64))
+    return busy_time(*event_columns(lines))
 
 
 @given(LINES)

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from builders.event_columns import event_columns
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,15 +17,6 @@ Interval = tuple[int, int]  # start, duration
 LINES = st.lists(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 8)), max_size=12), min_size=1, max_size=3
 )
-
-
-def columns(lines: list[list[Interval]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(first_event, start, duration), rows in the order that nesting wants."""
-    ordered = [sorted(line, key=lambda event: (event[0], -event[1])) for line in lines]
-    flat = [event for line in ordered for event in line]
-    first = np.cumsum([0, *map(len, ordered)])
-    starts = np.array([start for start, _ in flat], np.int64)
-    return first.astype(np.int64), starts, np.array([length for _, length in flat], np.int64)
 
 
 def slow_parent(first: np.ndarray, start: np.ndarray, duration: np.ndarray) -> list[int]:
@@ -49,14 +41,14 @@ def covered(intervals: list[Interval]) -> int:
 
 @given(LINES)
 def test_parents_are_the_innermost_events_that_hold_the_whole(lines):
-    first, start, duration = columns(lines)
+    first, start, duration = event_columns(lines)
     parent = nest(first, start, duration)
     assert parent.tolist() == slow_parent(first, start, duration)
 
 
 @given(LINES)
 def test_self_time_is_what_no_direct_child_covers(lines):
-    first, start, duration = columns(lines)
+    first, start, duration = event_columns(lines)
     parent = nest(first, start, duration)
     own = self_times(parent, start, duration)
     for row in range(start.size):
@@ -72,7 +64,7 @@ def test_self_time_is_what_no_direct_child_covers(lines):
 @given(LINES)
 def test_self_times_of_a_proper_nesting_add_up_to_its_union(lines):
     """Without partial overlaps every moment belongs to exactly one event."""
-    first, start, duration = columns(lines)
+    first, start, duration = event_columns(lines)
     parent = nest(first, start, duration)
     own = self_times(parent, start, duration)
     for begin, end in pairwise(first.tolist()):
@@ -101,20 +93,22 @@ def test_self_times_of_a_proper_nesting_add_up_to_its_union(lines):
     ],
 )
 def test_hand_computed(line, parents, selves):
-    first, start, duration = columns([line])
+    first, start, duration = event_columns([line])
     parent = nest(first, start, duration)
     assert parent.tolist() == parents
     assert self_times(parent, start, duration).tolist() == selves
 
 
 def test_lines_do_not_nest_in_each_other():
-    first, start, duration = columns([[(0, 10)], [(2, 3)]])
+    first, start, duration = event_columns([[(0, 10)], [(2, 3)]])
     assert nest(first, start, duration).tolist() == [-1, -1]
 
 
 def test_long_lines_nest_in_threads(monkeypatch):
     monkeypatch.setattr(parallel, "PIECE", 2)
-    first, start, duration = columns([[(0, 10), (0, 5), (1, 2)], [(0, 4), (1, 1)], [], [(2, 3)]])
+    first, start, duration = event_columns(
+        [[(0, 10), (0, 5), (1, 2)], [(0, 4), (1, 1)], [], [(2, 3)]]
+    )
     assert nest(first, start, duration).tolist() == [-1, 0, 1, -1, 3, -1]
 
 
@@ -126,7 +120,7 @@ def test_nothing_nests_in_nothing():
 
 @given(LINES, st.data())
 def test_inherited_values_are_those_of_the_nearest_enclosing_event(lines, data):
-    first, start, duration = columns(lines)
+    first, start, duration = event_columns(lines)
     parent = nest(first, start, duration)
     value = np.array([data.draw(st.integers(-1, 3)) for _ in range(start.size)], np.int64)
     inherited = inherit(parent, value)
@@ -139,7 +133,7 @@ def test_inherited_values_are_those_of_the_nearest_enclosing_event(lines, data):
 
 @given(LINES, st.data())
 def test_the_nearest_of_the_marked_events_around_each_is_found(lines, data):
-    first, start, duration = columns(lines)
+    first, start, duration = event_columns(lines)
     parent = nest(first, start, duration)
     marks = st.lists(st.booleans(), min_size=start.size, max_size=start.size)
     is_marked = np.array(data.draw(marks), np.bool_)
@@ -153,7 +147,7 @@ def test_the_nearest_of_the_marked_events_around_each_is_found(lines, data):
 
 @given(LINES, st.randoms(use_true_random=False))
 def test_sums_are_those_of_the_events_that_count_alone(lines, random):
-    first, start, duration = columns(lines)
+    first, start, duration = event_columns(lines)
     code = np.array([random.randrange(-2, 3) for _ in start], np.int32)
     rows = np.flatnonzero(code >= 0)
     some, own_start, own_duration = np.searchsorted(rows, first), start[rows], duration[rows]

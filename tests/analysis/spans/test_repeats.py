@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders.event_columns import event_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,11 +21,8 @@ NOTHING: Any = None
 
 
 def events_of(lines: list[list[tuple[int, int, int]]]) -> Events:
-    ordered = [sorted(line, key=lambda event: (event[0], -event[1])) for line in lines]
-    flat = [event for line in ordered for event in line]
-    first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
-    start, duration = (np.array([event[at] for event in flat], np.int64) for at in (0, 1))
-    type_ = np.array([event[2] for event in flat], np.int32)
+    first, start, duration, types = event_columns(lines, 3)
+    type_ = types.astype(np.int32)
     return Events(NOTHING, NOTHING, first, type_, start, duration, start, NOTHING)
 
 

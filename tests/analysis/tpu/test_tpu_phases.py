@@ -1,7 +1,7 @@
 """What TPU ops spend time on, and which op runs innermost when."""
 
-import numpy as np
 import pytest
+from builders.event_columns import event_columns
 from hypothesis import given
 from hypothesis import strategies as st
 from traces.programs import Program
@@ -152,10 +152,7 @@ def test_custom_calls_are_collectives_by_name():
 
 def flattened(*lines: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
     """(start, end, row) of events as (start, duration) in lines."""
-    ordered = [sorted(line, key=lambda event: (event[0], -event[1])) for line in lines]
-    events = np.array([event for line in ordered for event in line], np.int64).reshape(-1, 2)
-    first = np.cumsum([0, *(len(line) for line in ordered)]).astype(np.int64)
-    columns = innermost_ops(first, events[:, 0].copy(), events[:, 1].copy())
+    columns = innermost_ops(*event_columns(lines))
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

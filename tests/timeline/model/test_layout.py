@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from builders.event_columns import event_columns
 from helpers.promises.growth import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,11 +22,8 @@ TRACKS = st.lists(
 
 def columns(tracks: list[list[Interval]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(begins, ends, start, duration), events in the order that layout wants."""
-    ordered = [sorted(track, key=lambda event: (event[0], -event[1])) for track in tracks]
-    flat = [event for track in ordered for event in track]
-    first = np.cumsum([0, *map(len, ordered)]).astype(np.int64)
-    starts = np.array([start for start, _ in flat], np.int64)
-    return first[:-1], first[1:], starts, np.array([length for _, length in flat], np.int64)
+    first, start, duration = event_columns(tracks)
+    return first[:-1], first[1:], start, duration
 
 
 def slow_depths(events: list[Interval]) -> list[int]:
