@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from xplane.generate import body, scalar
 
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import ProgramOps
@@ -53,8 +54,8 @@ def by_name(ops: ProgramOps, *columns: str) -> dict[str, list[Any]]:
 
 
 def access(kind: int, space: int, count: int) -> bytes:
-    """What TPUs record of a kind of access to a memory: that many bytes, below 128."""
-    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
+    """What TPUs record of a kind of access to a memory: that many bytes."""
+    return body(1, scalar(1, kind) + scalar(2, space) + scalar(3, count))
 
 
 def _filled(row: dict[str, Any]) -> dict[str, Any]:

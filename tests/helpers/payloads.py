@@ -42,3 +42,8 @@ def rows(table: Mapping[str, Any]) -> list[Row]:
     ids = [column["id"] for column in table["cols"]]
     cells = [[cell and cell["v"] for cell in row["c"]] for row in table["rows"]]
     return [dict(zip(ids, row, strict=True)) for row in cells]
+
+
+def pick(table: list[Row], *columns: str) -> list[tuple[Any, ...]]:
+    """Columns of rows."""
+    return [tuple(row[name] for name in columns) for row in table]

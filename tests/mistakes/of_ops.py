@@ -3,17 +3,15 @@
 from typing import Any
 
 import pytest
-from helpers.payloads import Row, rows
+from helpers.payloads import Row, pick, rows
 from jobs.pages import Pages
 from traces import draw, listed
+from traces.misread_ops import DETAILS, GPU, HOST, gpu, host
 
 from mistakes.catalogue import Show, mistake
 from tbprof.base.errors import NoData
 
-HOST, GPU = "/host:CPU", "/device:GPU:0"
 OPS, KERNELS = "ops", "kernels"
-DETAILS = "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:32,1,1 occ_pct:50"
-V100 = {"device_vendor": "Nvidia", "compute_cap_major": 7, "compute_cap_minor": 0}
 
 
 def op_table(pages: Pages, *, with_idle: bool = False) -> list[Row]:
@@ -21,32 +19,12 @@ def op_table(pages: Pages, *, with_idle: bool = False) -> list[Row]:
     return rows(pages.document("framework_op_stats")[0 if with_idle else 1])
 
 
-def picked(table: list[Row], *columns: str) -> list[tuple[Any, ...]]:
-    """Columns of a table."""
-    return [tuple(row[column] for column in columns) for row in table]
-
-
-def host(drawing: str, **names: str) -> bytes:
-    """A trace of ops on the host: letters are types."""
-    return draw({HOST: drawing}, names={letter: f"{letter}:Op" for letter in "ab"} | names)
-
-
-def gpu(drawing: str, names: dict[str, str] | None = None, **stats: dict[str, Any]) -> bytes:
-    """A trace of kernels."""
-    return draw(
-        {GPU: drawing},
-        names=names or {},
-        stats={letter: {"kernel_details": DETAILS, **own} for letter, own in stats.items()},
-        plane_stats={GPU: V100},
-    )
-
-
 @mistake(
     OPS, "A child that ends with its parent is lost, as is the later of two siblings that overlap."
 )
 def children_that_end_with_their_parent(show: Show) -> str:
     table = op_table(show(host("thread |aaaaaaaaaa\n       |.....bbbbb")))
-    found = picked(table, "operation", "total_self_time")
+    found = pick(table, "operation", "total_self_time")
     assert found == [("a", 5), ("b", 5)]
     return "parent 5 µs of self time, child 5"
 
@@ -70,8 +48,8 @@ def units_are_what_columns_say(show: Show) -> str:
 @mistake(OPS, "Occurrences of an op are those of its busiest kernel.")
 def occurrences_are_added(show: Show) -> str:
     own = {letter: {"tf_op": "x/op:Op"} for letter in "abc"}
-    table = op_table(show(gpu("Stream #1 |a.a.b.c", {"c": "b"}, **own)))
-    assert picked(table, "occurrences", "avg_time") == [(4, 1)]
+    table = op_table(show(gpu("Stream #1 |a.a.b.c", {"c": "b"}, own)))
+    assert pick(table, "occurrences", "avg_time") == [(4, 1)]
     return "4 kernels, 1 µs each"
 
 
@@ -82,15 +60,15 @@ def allocations_are_no_executions(show: Show) -> str:
         names={"a": "x/a:Op", "m": "MemoryAllocation"},
         stats={"m": {"tf_op": "x/a"}},
     )
-    assert picked(op_table(show(trace)), "occurrences", "avg_time") == [(1, 4)]
+    assert pick(op_table(show(trace)), "occurrences", "avg_time") == [(1, 4)]
     return "1 execution of 4 µs"
 
 
 @mistake(OPS, "Ops that old recorders name differently (`level 0`, annotations) are missing.")
 def old_spellings_of_ops(show: Show) -> str:
     own = {"a": {"level 0": "x/op:Op"}, "b": {"annotation": "x/other:Op#id=1#"}}
-    table = op_table(show(gpu("Stream #1 |aaaa.bb", **own)))
-    assert picked(table, "operation") == [("x/op",), ("x/other",)]
+    table = op_table(show(gpu("Stream #1 |aaaa.bb", {}, own)))
+    assert pick(table, "operation") == [("x/op",), ("x/other",)]
     return "x/op, x/other"
 
 
@@ -107,9 +85,9 @@ def no_op_is_cut_off(show: Show) -> str:
 @mistake(OPS, "Idle time is summed over threads, and hidden by streams that overlap.")
 def idle_time_is_wall_time(show: Show) -> str:
     own = {letter: {"tf_op": f"{letter}:Op"} for letter in "abc"}
-    trace = gpu("Stream #1 |aaaaaaaaaa..........cccccccccc\nStream #2 |bbbbbbbbbb", **own)
+    trace = gpu("Stream #1 |aaaaaaaaaa..........cccccccccc\nStream #2 |bbbbbbbbbb", {}, own)
     table = op_table(show(trace), with_idle=True)
-    found = dict(picked(table, "operation", "total_self_time"))
+    found = dict(pick(table, "operation", "total_self_time"))
     assert found["IDLE"] == 10
     return "10 of 30 µs"
 
@@ -117,7 +95,7 @@ def idle_time_is_wall_time(show: Show) -> str:
 @mistake(OPS, "`op_profile` calls a trace without device ops a program 'IDLE'.")
 def no_program_is_called_idle(show: Show) -> str:
     pages = show(host("thread |aaaa"))
-    assert picked(op_table(pages), "operation") == [("a",)]
+    assert pick(op_table(pages), "operation") == [("a",)]
     with pytest.raises(NoData, match="no instruction of a compiled program"):
         pages.document("op_profile")
     return "says that no instruction of a compiled program ran; op stats list the ops"
@@ -129,9 +107,9 @@ def no_program_is_called_idle(show: Show) -> str:
 )
 def tensor_cores_of_all_kernels(show: Show) -> str:
     own: dict[str, dict[str, Any]] = {"a": {"tf_op": "x/a:MatMul"}, "b": {"tf_op": "x/b:Relu"}}
-    trace = gpu("Stream #1 |aaa.b", {"a": "volta_h884gemm_128x128", "b": "relu"}, **own)
+    trace = gpu("Stream #1 |aaa.b", {"a": "volta_h884gemm_128x128", "b": "relu"}, own)
     table = op_table(show(trace))
-    used = dict(picked(table, "operation", "gpu_tensorcore_utilization"))
+    used = dict(pick(table, "operation", "gpu_tensorcore_utilization"))
     assert used == {"x/a": 1, "x/b": 0}
     return "100 % for the product and 0 % for the other op, over all kernels"
 
@@ -159,30 +137,30 @@ def tensor_cores_of_this_decade(show: Show) -> str:
     names = {"a": "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT", "b": "volta_h884gemm_128x128"}
     trace = draw({GPU: "Stream #1 |aa.b"}, names=names,
                  stats={letter: {"kernel_details": DETAILS} for letter in "ab"})  # fmt: skip
-    found = picked(kernel_table(show(trace)), "is_kernel_using_tensor_core")
+    found = pick(kernel_table(show(trace)), "is_kernel_using_tensor_core")
     assert found == [(True,), (True,)]
     return "nvjet and volta_h884 use them"
 
 
 @mistake(KERNELS, "A kernel has a row for each host.")
 def kernels_of_all_hosts(show: Show) -> str:
-    trace = gpu("Stream #1 |aaaa", a={"tf_op": "op:Op"})
+    trace = gpu("Stream #1 |aaaa", {}, {"a": {"tf_op": "op:Op"}})
     table = kernel_table(show(trace, trace))
-    assert picked(table, "occurrences", "total_duration_us") == [(2, 8)]
+    assert pick(table, "occurrences", "total_duration_us") == [(2, 8)]
     return "one row: 2 launches, 8 µs"
 
 
 @mistake(KERNELS, "Averages are truncated to nanoseconds, and occupancy is that of one launch.")
 def averages_of_kernels(show: Show) -> str:
     other = {"kernel_details": DETAILS.replace("occ_pct:50", "occ_pct:100")}
-    [row] = kernel_table(show(gpu("Stream #1 |aaa.b", {"b": "a"}, a={}, b=other)))
+    [row] = kernel_table(show(gpu("Stream #1 |aaa.b", {"b": "a"}, {"a": {}, "b": other})))
     assert (row["avg_duration_us"], row["occupancy_pct"]) == (2, 62.5)
     return "occupancy 62.5 %, weighted by time"
 
 
 @mistake(KERNELS, "Numbered products (`MatMul_1`) are not eligible for Tensor Cores.")
 def numbered_products(show: Show) -> str:
-    [row] = kernel_table(show(gpu("Stream #1 |a", a={"tf_op": "a/MatMul_1:MatMul"})))
+    [row] = kernel_table(show(gpu("Stream #1 |a", {}, {"a": {"tf_op": "a/MatMul_1:MatMul"}})))
     assert row["is_op_tensor_core_eligible"]
     return "a/MatMul_1 is eligible"
 

@@ -3,14 +3,16 @@
 What xprof answers is asserted, too, so that an entry goes when xprof mends it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from builders.program_ops import access
 from helpers.drawn.small_runs import one_run
-from helpers.payloads import Row, document_of, rows
+from helpers.payloads import Row, document_of, pick, rows
 from parity.oracle import Compare, ask_xprof
 from traces import draw, listed, write
+from traces.misread_ops import DETAILS, GPU, gpu, host
 
 from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
@@ -19,9 +21,6 @@ from tbprof.storage.results import ResultStore
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 
 Both = Callable[..., tuple[list[Row], list[Row]]]
-GPU = "/device:GPU:0"
-V100 = {GPU: {"device_vendor": "Nvidia", "compute_cap_major": 7, "compute_cap_minor": 0}}
-DETAILS = "regs:32 static_shared:0 dynamic_shared:0 grid:1,1,1 block:32,1,1 occ_pct:50"
 
 
 @pytest.fixture
@@ -39,27 +38,19 @@ def both(compare: Compare) -> Both:
     return ask
 
 
-def pick(listed: list[Row], *columns: str) -> list[tuple[object, ...]]:
-    return [tuple(row[name] for name in columns) for row in listed]
-
-
 OPS = "framework_op_stats"
 TIMES = ("operation", "total_time", "total_self_time")
 
 
-def host(drawing: str, **names: str) -> bytes:
-    return draw({"/host:CPU": drawing}, names={key: f"{key}:Op" for key in names} | names)
-
-
 def test_a_child_that_ends_with_its_parent_is_lost(both: Both) -> None:
-    trace = host("thread |aaaaaaaaaa\n       |.....bbbbb", a="a:Op", b="b:Op")
+    trace = host("thread |aaaaaaaaaa\n       |.....bbbbb")
     theirs, ours = both(OPS, trace)
     assert pick(theirs, *TIMES) == [("a", 10.0, 10.0)]
     assert pick(ours, *TIMES) == [("a", 10.0, 5.0), ("b", 5.0, 5.0)]
 
 
 def test_overlapping_siblings_lose_the_later_one(both: Both) -> None:
-    trace = host("thread |aaaaaa\n       |...bbbbbb", a="a:Op", b="b:Op")
+    trace = host("thread |aaaaaa\n       |...bbbbbb")
     theirs, ours = both(OPS, trace)
     assert pick(theirs, *TIMES) == [("a", 6.0, 6.0)]
     assert pick(ours, *TIMES) == [("a", 6.0, 6.0), ("b", 6.0, 6.0)]
@@ -84,21 +75,6 @@ def test_allocations_count_as_executions(both: Both) -> None:
     assert pick(ours, *columns) == [("x/a", 1.0, 4.0)]
 
 
-def gpu(
-    drawing: str,
-    names: Mapping[str, str],
-    stats: Mapping[str, Mapping[str, object]],
-    **plane: object,
-) -> bytes:
-    merged = {letter: {"kernel_details": DETAILS, **own} for letter, own in stats.items()}
-    return draw(
-        {GPU: drawing},
-        names=names,
-        stats=merged,
-        plane_stats={GPU: {**V100[GPU], **plane}},
-    )
-
-
 def test_streams_that_overlap_hide_idle_time(both: Both) -> None:
     trace = gpu(
         "Stream #1 |aaaaaaaaaa..........cccccccccc\nStream #2 |bbbbbbbbbb",
@@ -112,7 +88,7 @@ def test_streams_that_overlap_hide_idle_time(both: Both) -> None:
 
 
 def test_idle_time_of_threads_adds_up(both: Both) -> None:
-    trace = host("one |a..a......\ntwo |..b......b", a="a:Op", b="b:Op")
+    trace = host("one |a..a......\ntwo |..b......b")
     theirs, ours = both(OPS, trace, with_idle=True)
     columns = ("operation", "total_self_time")
     assert sorted(pick(theirs, *columns)) == [("IDLE", 8.0), ("a", 2.0), ("b", 2.0)]
@@ -253,7 +229,7 @@ def test_kernels_of_programs_that_the_trace_lacks_vanish(both: Both) -> None:
 
 
 def test_an_unreadable_host_hides_the_others(compare: Compare, tmp_path: Path) -> None:
-    good, bad = host("thread |aaaa", a="a:Op"), b"not a trace"
+    good, bad = host("thread |aaaa"), b"not a trace"
     with pytest.raises(AssertionError):
         compare(good, bad)
     ours = document_of(one_run(tmp_path, h0=good, h1=bad), "run", OPS)
@@ -276,19 +252,10 @@ def test_a_changed_trace_shows_what_it_was(xprof_python: str, tmp_path: Path) ->
     assert [path.name for path in ours.iterdir()] == ["h0.xplane.pb"]
 
 
-def varint(number: int) -> bytes:
-    out = b""
-    while number > 127:
-        out, number = out + bytes([number & 127 | 128]), number >> 7
-    return out + bytes([number])
-
-
 def test_bytes_that_stay_on_the_core_bind_an_op_to_main_memory(both: Both) -> None:
     accessed = 4_000_000
-    read_of_vmem = b"\x08\x01\x10\x03\x18" + varint(accessed)
     work = {"flops": accessed, "bytes_accessed": accessed, "program_id": 1, "symbol_id": 1,
-            "memory_access_breakdown": b"\x0a" + varint(len(read_of_vmem)) + read_of_vmem,
-            "tf_op": "x/a:"}  # fmt: skip
+            "memory_access_breakdown": access(1, 3, accessed), "tf_op": "x/a:"}  # fmt: skip
     core = "/device:TPU:0"
     peaks = {"peak_teraflops_per_second": 918.0, "peak_hbm_bw_gigabytes_per_second": 1638.0}
     trace = draw({core: "XLA Ops |aaaa"}, type_stats={"a": work}, plane_stats={core: peaks})
