@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers.drawn.drawn_devices import GPU, KERNEL, US, devices_of, phase_of, phases, rows
 from traces import Ref, draw, space_of
+from traces.programs import Program
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 
 
@@ -171,34 +171,19 @@ def test_the_generation_of_the_device_counts(major, phase):
     assert phases(content) == [phase]
 
 
-F32, BF16 = 11, 16
-
-
-def program(*, inner: int = BF16) -> bytes:
-    """jit_f: fusion.1 (f32 in and out) multiplies matrices of the type `inner`; add.2 adds f32."""
-    proto = message("xla.HloProto")()
-    module = proto.hlo_module
-    fused = module.computations.add(name="fused", id=2, root_id=23)
-    main = module.computations.add(name="main", id=1, root_id=13)
-
-    def instruction(computation, name, number, opcode, dtype, operands=(), called=()):
-        one = computation.instructions.add(name=name, id=number, opcode=opcode)
-        one.shape.element_type = dtype
-        one.shape.dimensions.extend([8, 8])
-        one.operand_ids.extend(operands)
-        one.called_computation_ids.extend(called)
-
-    instruction(fused, "p.0", 21, "parameter", inner)
-    instruction(fused, "p.1", 22, "parameter", inner)
-    instruction(fused, "dot.0", 23, "dot", F32, (21, 22))
-    instruction(main, "x", 11, "parameter", F32)
-    instruction(main, "fusion.1", 12, "fusion", F32, (11, 11), (2,))
-    instruction(main, "add.2", 13, "add", F32, (12, 11))
-    instruction(main, "async-start.1", 14, "async-start", F32, (11,), (3,))
-    instruction(main, "async-done.1", 15, "async-done", F32, (14,))
-    wrapped = module.computations.add(name="wrapped", id=3, root_id=31)
-    instruction(wrapped, "ag", 31, "all-gather", F32)
-    return bytes(proto.SerializeToString())
+def program() -> bytes:
+    """jit_f: fusion.1 (f32 in and out) multiplies matrices in 16 bit; add.2 adds f32."""
+    made = Program()
+    for name in ("p.0", "p.1"):
+        made.add(name, "parameter", "bf16[8,8]", within="fused")
+    made.add("dot.0", "dot", "f32[8,8]", "p.0", "p.1", within="fused")
+    made.add("ag", "all-gather", "f32[8,8]", within="wrapped")
+    made.add("x", "parameter", "f32[8,8]")
+    made.add("fusion.1", "fusion", "f32[8,8]", "x", "x", calls="fused")
+    made.add("async-start.1", "async-start", "f32[8,8]", "x", calls="wrapped")
+    made.add("async-done.1", "async-done", "f32[8,8]", "async-start.1")
+    made.add("add.2", "add", "f32[8,8]", "fusion.1", "x")
+    return made.bytes()
 
 
 def test_the_program_tells_the_types_of_an_instruction():
