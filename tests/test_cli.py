@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.asking import client_of
 from helpers.commands import ROOT, python_prints, run
 from helpers.patience import PATIENCE_S
 from traces import draw, write_run
-from werkzeug.test import Client
 
 import tbprof
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import Service
 
 RUN = "tensorflow_cpu_training"
 RUNS = ["tensorflow_input_bound", RUN, "jax_cpu_training"]
@@ -38,7 +36,7 @@ def test_version() -> None:
 
 
 def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir: Path) -> None:
-    client = Client(Application(Service(str(sample_logdir))))
+    client = client_of(sample_logdir)
     base = f"/data/plugin/profile/data?run={RUN}&tag={TOOL}"
     process = tbprof_process(
         "export", sample_logdir, "--run", RUN, "--tool", TOOL, stdout=subprocess.PIPE

@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.asking import client_of
 from helpers.commands import run
 from helpers.patience import PATIENCE_S
 from test_cli import RUN, tbprof_process
-from werkzeug.test import Client
 
 import tbprof
 from tbprof.base.errors import BadRequest, HostNotFound
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import Service
 
 TOOL = "trace_viewer"
 
 
 @pytest.fixture(scope="module")
 def served(sample_logdir: Path) -> bytes:
-    client = Client(Application(Service(str(sample_logdir))))
+    client = client_of(sample_logdir)
     return bytes(client.get(f"/data/plugin/profile/data?run={RUN}&tag={TOOL}").data)
 
 

@@ -7,7 +7,15 @@ from urllib.parse import urlencode
 
 from werkzeug.test import Client, TestResponse
 
+from tbprof.serving.routes.routes import Application
+from tbprof.serving.service import Service
+
 BASE = "/data/plugin/profile/"
+
+
+def client_of(logdir: object = "", **choices: Any) -> Client:
+    """A client of our own application."""
+    return Client(Application(Service(str(logdir), **choices)))
 
 
 def get(

@@ -3,17 +3,15 @@
 from collections import Counter
 from typing import Any
 
+from helpers.asking import client_of
 from helpers.payloads import document_of
 from helpers.timeline_client import Timeline
 from jobs.pages import Pages
 from timeline.export.chrome_twin import in_order
 from traces import draw, listed
 from traces.misread_runs import appended
-from werkzeug.test import Client
 
 from mistakes.catalogue import Show, mistake
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import Service
 
 VIEWER = "trace viewer"
 HOST, GPU = "/host:CPU", "/device:GPU:0"
@@ -92,7 +90,7 @@ def events_that_fit_are_shown(show: Show) -> str:
 def names_are_found_by_a_part(show: Show) -> str:
     names = {"a": "MatMul", "b": "batch_matmul_1"}
     pages = show(draw({HOST: "t |a.b"}, names=names))
-    client = Client(Application(Service(pages.logdir)))
+    client = client_of(pages.logdir)
     answer = Timeline(client, pages.run).json("search", q="matmul")
     assert [hit["name"] for hit in answer["hits"]] == ["MatMul", "batch_matmul_1"]
     return "`matmul` finds MatMul and batch_matmul_1"

@@ -4,6 +4,7 @@ import socket
 from types import SimpleNamespace
 
 import pytest
+from helpers.asking import client_of
 from werkzeug.test import Client
 
 from tbprof.serving.host_names import HostNames
@@ -91,6 +92,6 @@ def test_a_page_of_another_name_cannot_record_even_with_the_token(tmp_path, rout
 
 
 def test_a_page_of_another_name_does_not_see_captures(tmp_path):
-    client = Client(Application(Service(str(tmp_path))))
+    client = client_of(tmp_path)
     assert client.get(f"{PREFIX}/captures").status_code == 200
     assert client.get(f"{PREFIX}/captures", headers={"Host": "evil.example"}).status_code == 403

@@ -4,12 +4,11 @@ import gzip
 import os
 
 import pytest
+from helpers.asking import client_of
 from traces import draw
-from werkzeug.test import Client
 
 from tbprof.base.process.user_dirs import cache_directory
-from tbprof.serving.routes.routes import ROUTES, Application
-from tbprof.serving.service import Service
+from tbprof.serving.routes.routes import ROUTES
 from tbprof.tools import TOOLS
 
 TRACE = draw({"/device:GPU:0": "Stream #1 |kk.kk"})
@@ -34,7 +33,7 @@ def client(tmp_path):
     pipe.mkdir()
     if hasattr(os, "mkfifo"):  # not on Windows
         os.mkfifo(pipe / "host0.xplane.pb")
-    return Client(Application(Service(str(tmp_path / "logs"))))
+    return client_of(tmp_path / "logs")
 
 
 @pytest.mark.parametrize("run", [*BROKEN, "pipe"])

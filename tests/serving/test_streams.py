@@ -11,15 +11,12 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from helpers.asking import BASE, error_of
+from helpers.asking import BASE, client_of, error_of
 from helpers.patience import PATIENCE_S
 from helpers.started.own_server import ask_port, own_server
 from serving.test_plugin import install_tbprof, tensorboard
 from traces import draw, listed, write_run
 from werkzeug.test import Client
-
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import Service
 
 RUN, TOOL = "train", "trace_viewer"
 HOST = "/host:CPU"
@@ -47,7 +44,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(logdir: Path) -> Client:
-    return Client(Application(Service(str(logdir))))
+    return client_of(logdir)
 
 
 def ask(client, route="data", headers=None, method="GET", **parameters):

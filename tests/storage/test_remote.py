@@ -8,15 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.asking import client_of
 from helpers.patience import until
 from helpers.started.storage_servers import SERVED, WRITABLE, azure_connection
 from traces import draw
-from werkzeug.test import Client
 
 from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import Service
 from tbprof.storage import logdir as logdir_module
 from tbprof.storage import logdir_scan
 from tbprof.storage.files import local_trace
@@ -50,7 +48,7 @@ def read(file: TraceFile, store: ResultStore | None = None) -> bytes:
 
 
 def get(logdir: str):
-    client = Client(Application(Service(logdir)))
+    client = client_of(logdir)
     return lambda route, **query: client.get(f"/data/plugin/profile/{route}", query_string=query)
 
 

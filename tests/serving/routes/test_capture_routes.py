@@ -2,21 +2,21 @@
 
 import socket
 import threading
-from typing import Any
 
 import pytest
+from helpers.asking import client_of
 from helpers.patience import until
 from helpers.started.profilers import Profiler, recorded, serving, trace
 from werkzeug.test import Client
 
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import NO_CAPTURE, Service
+from tbprof.serving.service import NO_CAPTURE
 
 PREFIX = "/data/plugin/profile"
 
 
-def client_of(*places: str, **choices: Any) -> Client:
-    return Client(Application(Service(places, **choices)))
+@pytest.fixture
+def client(tmp_path) -> Client:
+    return client_of(tmp_path)
 
 
 def token(client: Client) -> str:
@@ -36,8 +36,7 @@ def finished(client: Client, id_: str) -> dict:
     return standing()
 
 
-def test_a_capture_is_followed_to_its_run(tmp_path, profiler):
-    client = client_of(str(tmp_path))
+def test_a_capture_is_followed_to_its_run(client, profiler):
     assert client.get(f"{PREFIX}/runs").json == []
     values = {"addresses": profiler.address, "duration_ms": 50, "run": "new"}
     answer = post(client, "capture", values)
@@ -48,8 +47,7 @@ def test_a_capture_is_followed_to_its_run(tmp_path, profiler):
     assert client.get(f"{PREFIX}/runs").json == ["new"]
 
 
-def test_a_failure_says_why_beside_each_worker(tmp_path):
-    client = client_of(str(tmp_path))
+def test_a_failure_says_why_beside_each_worker(tmp_path, client):
     answer = post(client, "capture", {"addresses": "127.0.0.1:1"})
     standing = finished(client, answer.get_json()["id"])
     assert standing["state"] == "failed"
@@ -58,8 +56,7 @@ def test_a_failure_says_why_beside_each_worker(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path):
-    client = client_of(str(tmp_path))
+def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path, client):
     profiler = Profiler([recorded(trace())], may_answer=threading.Event())
     with serving(profiler):
         values = {"addresses": profiler.address, "duration_ms": 20}
@@ -89,13 +86,12 @@ def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path):
     ],
 )
 def test_other_sites_cannot_capture(tmp_path, route, headers):
-    answer = post(client_of(str(tmp_path)), route, {"addresses": "127.0.0.1:1"}, **headers)
+    answer = post(client_of(tmp_path), route, {"addresses": "127.0.0.1:1"}, **headers)
     assert answer.status_code == 403
     assert answer.get_json()["error"]["code"] == "forbidden"
 
 
-def test_our_own_page_can(tmp_path):
-    client = client_of(str(tmp_path))
+def test_our_own_page_can(client):
     for headers in ({"Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-origin"}):
         answer = post(client, "capture_test", {"addresses": "127.0.0.1:1"}, **headers)
         assert answer.status_code == 200
@@ -103,7 +99,7 @@ def test_our_own_page_can(tmp_path):
 
 @pytest.mark.parametrize("route", ["capture", "capture_cancel", "capture_test"])
 def test_nothing_is_captured_by_get(tmp_path, route):
-    answer = client_of(str(tmp_path)).get(f"{PREFIX}/{route}?addresses=127.0.0.1:1")
+    answer = client_of(tmp_path).get(f"{PREFIX}/{route}?addresses=127.0.0.1:1")
     assert answer.status_code == 405
     assert answer.headers["Allow"] == "POST"
 
@@ -132,22 +128,20 @@ def test_nothing_is_captured_by_get(tmp_path, route):
     ],
 )
 def test_mistakes_name_their_field(tmp_path, values, field):
-    answer = post(client_of(str(tmp_path)), "capture", values)
+    answer = post(client_of(tmp_path), "capture", values)
     assert answer.status_code == 400
     assert answer.get_json()["error"]["field"] == field
     assert len(answer.data) < 500
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b"1" * (1 << 21)])
-def test_other_bodies_are_refused(tmp_path, body):
-    client = client_of(str(tmp_path))
+def test_other_bodies_are_refused(client, body):
     headers = {"X-Tbprof-Token": token(client)}
     answer = client.post(f"{PREFIX}/capture", data=body, headers=headers)
     assert answer.status_code == 400
 
 
-def test_connections_are_tested_step_by_step(tmp_path, profiler):
-    client = client_of(str(tmp_path))
+def test_connections_are_tested_step_by_step(client, profiler):
     addresses = f"{profiler.address},127.0.0.1:1,no-such-host.invalid:1,my-tpu"
     workers = post(client, "capture_test", {"addresses": addresses}).get_json()["workers"]
     good, refused, unknown, tpu = workers
@@ -160,9 +154,9 @@ def test_connections_are_tested_step_by_step(tmp_path, profiler):
 
 def test_servers_without_capture_refuse_and_say_why(tmp_path, monkeypatch):
     for client in (
-        client_of(str(tmp_path), can_capture=False),
+        client_of(tmp_path, can_capture=False),
         client_of(),
-        client_of(str(tmp_path / "host.xplane.pb")),
+        client_of(tmp_path / "host.xplane.pb"),
     ):
         config = client.get(f"{PREFIX}/config").get_json()
         assert config["hideCaptureProfileButton"]
@@ -173,25 +167,22 @@ def test_servers_without_capture_refuse_and_say_why(tmp_path, monkeypatch):
             assert answer.status_code == 403
         assert client.get(f"{PREFIX}/captures").status_code == 403
     monkeypatch.setenv(NO_CAPTURE, "1")
-    assert client_of(str(tmp_path)).get(f"{PREFIX}/config").get_json()["hideCaptureProfileButton"]
+    assert client_of(tmp_path).get(f"{PREFIX}/config").get_json()["hideCaptureProfileButton"]
 
 
-def test_an_unknown_capture(tmp_path):
-    client = client_of(str(tmp_path))
+def test_an_unknown_capture(client):
     assert client.get(f"{PREFIX}/captures?id=x").status_code == 404
     assert post(client, "capture_cancel", {"id": "x"}).status_code == 404
 
 
-def test_a_test_takes_a_few_dozen_addresses(tmp_path):
-    client = client_of(str(tmp_path))
+def test_a_test_takes_a_few_dozen_addresses(client):
     addresses = ",".join(f"127.0.0.1:{port}" for port in range(1, 67))
     answer = post(client, "capture_test", {"addresses": addresses})
     assert answer.status_code == 400
     assert "64" in answer.get_json()["error"]["hint"]
 
 
-def test_one_test_runs_at_a_time(tmp_path):
-    client = client_of(str(tmp_path))
+def test_one_test_runs_at_a_time(client):
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts, and never answers
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         answers: list[int] = []

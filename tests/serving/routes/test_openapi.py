@@ -7,15 +7,14 @@ Whether answers are as described is checked wherever a test asks, by
 import json
 
 import pytest
+from helpers.asking import client_of
 from helpers.promises.answer_promises import check_answer
 from serving.routes.test_http_api import DOCUMENTED
-from werkzeug.test import Client
 
 from tbprof.serving.responses import PLAIN, Reply, json_reply
 from tbprof.serving.routes.capture_routes import POST_ROUTES
 from tbprof.serving.routes.openapi import openapi, schema
-from tbprof.serving.routes.routes import ROUTES, Application
-from tbprof.serving.service import Service
+from tbprof.serving.routes.routes import ROUTES
 from tbprof.tools import TOOLS
 
 PATHS = openapi()["paths"]
@@ -36,7 +35,7 @@ def test_parameters_are_those_of_the_documents(route):
 
 
 def test_the_server_has_it():
-    answer = Client(Application(Service(""))).get("/data/plugin/profile/openapi.json")
+    answer = client_of().get("/data/plugin/profile/openapi.json")
     assert answer.status_code == 200
     assert answer.json == json.loads(json.dumps(openapi()))
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
-from helpers.asking import BASE, error_of, get
+from helpers.asking import BASE, client_of, error_of, get
 from helpers.patience import PATIENCE_S
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -44,7 +44,7 @@ def logdir(tmp_path_factory, sample_logdir) -> Path:
 
 @pytest.fixture(scope="session")
 def client(logdir) -> Client:
-    return Client(Application(Service(str(logdir))))
+    return client_of(logdir)
 
 
 def test_runs_are_listed_newest_first(client):
@@ -328,7 +328,7 @@ def test_hostile_names_make_the_round_trip(tmp_path, sample_logdir):
     names = ["<img src=x onerror=alert(1)>", "a\nb\tc", "..", "%2e", "ünï&x=1#y", "'\"; --", "=1+1"]
     for name in names:
         write_run(tmp_path / "tb", {name: trace}, f"r{name}")
-    client = Client(Application(Service(str(tmp_path))))
+    client = client_of(tmp_path)
     assert get(client, "runs").json == sorted((f"tb/r{name}" for name in names), reverse=True)
     for name in names:
         assert get(client, "hosts", run=f"tb/r{name}", tag=TOOL).json == [{"hostname": name}]
@@ -363,7 +363,7 @@ def test_broken_installation_shows_on_the_page(logdir, monkeypatch, caplog):
 
 
 def test_storage_out_of_reach_is_told():
-    client = Client(Application(Service("nosuch://bucket/logs")))
+    client = client_of("nosuch://bucket/logs")
     response = get(client, "runs")
     assert error_of(response) == (502, "unreachable")
     assert "a scheme that fsspec supports" in response.json["error"]["hint"]
@@ -372,7 +372,7 @@ def test_storage_out_of_reach_is_told():
 
 def test_empty_logdir_has_no_runs(tmp_path):
     for location in (str(tmp_path), "", str(tmp_path / "missing")):
-        client = Client(Application(Service(location)))
+        client = client_of(location)
         assert get(client, "runs").json == []
         assert get(client, "logdir").json["runs"] == []
 

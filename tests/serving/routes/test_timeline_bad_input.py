@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.asking import get
+from helpers.asking import client_of, get
 from helpers.kept_files import overwrite
 from helpers.timeline_client import Timeline
 from traces import draw, listed, write_run
@@ -17,10 +17,6 @@ from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 TRACE = draw({HOST: "a|x"})
-
-
-def client_of(root: Path) -> Client:
-    return Client(Application(Service(str(root))))
 
 
 def opened(root: Path, content: bytes, host: str = "host0") -> Timeline:

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.asking import client_of
 from helpers.tile_reader import read_tiles
 from helpers.timeline_client import expanded
 from werkzeug.test import Client
 
-from tbprof.serving.routes.routes import Application
 from tbprof.serving.routes.timeline_routes import TIMELINE_ROUTES
-from tbprof.serving.service import Service
 from tbprof.timeline.model.category_names import CATEGORIES
 
 API = (Path(__file__).parents[3] / "docs" / "http_api.md").read_text(encoding="utf-8")
@@ -23,7 +22,7 @@ BASE = "/data/plugin/profile/"
 
 @pytest.fixture(scope="module")
 def client(sample_logdir: Path) -> Client:
-    return Client(Application(Service(str(sample_logdir))))
+    return client_of(sample_logdir)
 
 
 def test_every_route_has_an_example():
@@ -48,7 +47,7 @@ def test_examples_run_and_hold_nothing_that_is_not_named(client: Client, example
 @pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
 def test_answers_on_accelerators_are_named_too(trace: str, request: pytest.FixtureRequest):
     path: Path = request.getfixturevalue(trace)
-    client = Client(Application(Service(str(path))))
+    client = client_of(path)
     run = client.get(f"{BASE}runs").get_json()[0]
     for part in ("events", "derived"):
         index = client.get(f"{BASE}timeline?run={run}&part={part}").get_json()

@@ -5,16 +5,14 @@ import os
 from typing import Any
 
 import pytest
-from helpers.asking import error_of, get
+from helpers.asking import client_of, error_of, get
 from helpers.timeline_client import DRAWN, Timeline
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from traces import draw, write, write_run
 from werkzeug.test import Client
 
-from tbprof.serving.routes.routes import Application
 from tbprof.serving.routes.timeline_routes import TIMELINE_ROUTES
-from tbprof.serving.service import Service
 
 SPAN: dict[str, Any] = {"level": 20, "from": 0, "to": 1}
 
@@ -24,7 +22,7 @@ def client(tmp_path_factory) -> Client:
     root = tmp_path_factory.mktemp("timelines")
     write_run(root, {"host0": DRAWN}, "drawn")
     write_run(root, {}, "none")
-    return Client(Application(Service(str(root))))
+    return client_of(root)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +135,7 @@ def test_no_question_makes_a_defect(drawn, caplog, route, texts):
 def test_version_is_stale_once_the_file_has_changed(tmp_path):
     folder = write_run(tmp_path, {})
     path = write(folder, DRAWN)
-    timeline = Timeline(Client(Application(Service(str(tmp_path)))), "run")
+    timeline = Timeline(client_of(tmp_path), "run")
     assert timeline.whole().entries
     write(folder, draw({"/host:CPU": "a|x"}))
     os.utime(path, ns=(1, 1))

@@ -6,13 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.asking import error_of, get
+from helpers.asking import client_of, error_of, get
 from helpers.timeline_client import DRAWN, Timeline, index_of
 from traces import write_run
 from werkzeug.test import Client
-
-from tbprof.serving.routes.routes import Application
-from tbprof.serving.service import Service
 
 RUN = "tensorflow_cpu_training"
 US = 1_000_000
@@ -29,7 +26,7 @@ def logdir(tmp_path_factory, sample_logdir) -> Path:
 
 @pytest.fixture(scope="module")
 def client(logdir) -> Client:
-    return Client(Application(Service(str(logdir))))
+    return client_of(logdir)
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +276,7 @@ def test_moves_lead_from_event_to_event(drawn):
 
 def test_event_names_its_step_whatever_was_asked_before(logdir):
     for asks_first in (False, True):
-        client = Client(Application(Service(str(logdir))))
+        client = client_of(logdir)
         timeline = Timeline(client, RUN)
         if asks_first:
             index_of(client, RUN, part="derived")
