@@ -124,24 +124,28 @@ PROCESSES = st.sampled_from([[None, None], [7, 8], [7, 7], [7, None]])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kinds", "follows_pools"),
-    [
-        ((ORDINARY, MARKERS), True),
-        ((ORDINARY, EXECUTORS, EXECUTIONS), True),
-        ((MARKERS, EXECUTORS, EXECUTIONS), False),
-    ],
-    ids=["markers", "executions", "both"],
-)
-@given(data=st.data(), processes=PROCESSES)
+@given(hosts(ORDINARY, MARKERS), PROCESSES)
 @settings(max_examples=60, deadline=None)
-def test_groups_are_those_of_the_twin(
-    kinds: tuple[st.SearchStrategy[Event], ...],
-    follows_pools: bool,
-    data: st.DataObject,
-    processes: list[int | None],
+def test_groups_are_those_of_the_twin(planes: list[Plane], processes: list[int | None]):
+    check(planes, processes, follows_pools=True)
+
+
+@pytest.mark.slow
+@given(hosts(ORDINARY, EXECUTORS, EXECUTIONS), PROCESSES)
+@settings(max_examples=60, deadline=None)
+def test_groups_without_markers_are_those_of_the_twin(
+    planes: list[Plane], processes: list[int | None]
 ):
-    check(data.draw(hosts(*kinds)), processes, follows_pools=follows_pools)
+    check(planes, processes, follows_pools=True)
+
+
+@pytest.mark.slow
+@given(hosts(MARKERS, EXECUTORS, EXECUTIONS), PROCESSES)
+@settings(max_examples=60, deadline=None)
+def test_groups_with_executions_are_those_of_the_twin(
+    planes: list[Plane], processes: list[int | None]
+):
+    check(planes, processes, follows_pools=False)
 
 
 @pytest.mark.slow
