@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from traces import COLUMN_PS, Ref, Unsigned, draw, space_of, write
+from traces import COLUMN_PS, Ref, Unsigned, draw, drawn_space, write
 
 from tbprof._pb import message
 
@@ -51,7 +51,7 @@ def test_a_drawing_becomes_lines_and_nested_events() -> None:
 
 
 def test_stats_are_written_by_the_type_of_their_value() -> None:
-    content = draw(
+    plane, other = drawn_space(
         [("p", "line |a"), ("p", "line |b")],
         stats={
             "a": {"text": "t", "ref": Ref("r"), "int": -1, "unsigned": Unsigned(2**64 - 1),
@@ -60,9 +60,7 @@ def test_stats_are_written_by_the_type_of_their_value() -> None:
         type_stats={"a": {"flops": 8}},
         plane_stats={"p": {"major": 7}},
         display_names={"a": "A"},
-    )  # fmt: skip
-
-    plane, other = space_of(content).planes
+    ).planes  # fmt: skip
 
     assert plane.details(int(plane.events().source[0])) == [
         ("text", "t"),

@@ -4,7 +4,7 @@ import math
 
 import pytest
 from builders.job_steps import job_of
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.bottlenecks import (
     Bottlenecks,
@@ -25,7 +25,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 
 def pipeline(event: str) -> InputOps:
-    space = space_of(draw({"/host:CPU": "t |aaa"}, names={"a": event}))
+    space = drawn_space({"/host:CPU": "t |aaa"}, names={"a": event})
     return find_input_ops(space, Programs(space))
 
 

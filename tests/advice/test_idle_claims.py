@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from advice.rules.test_findings_outliers import every, of
 from builders.evidence import BATCH, claim, evidence, finding_of, host, idle, ints
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.bottlenecks import find_bottlenecks
 from tbprof.advice.evidence import Evidence
@@ -54,7 +54,7 @@ def waiting(name: str, part: str, ms: float) -> IdleShare:
 def test_reads_are_those_of_threads_that_call_programs(python: str, other: str, end: int):
     names = {"r": "np.asarray(jax.Array)", "p": "PjitFunction(step)"}
     drawing = f"python |{python}\nother |{other}"
-    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    space = drawn_space({"/host:CPU": drawing}, names=names)
     reads = find_result_reads(space, Programs(space))
     assert (reads.start_ps.tolist(), reads.end_ps.tolist()) == ([3 * US], [end * US])
     assert reads.reader == []
@@ -66,7 +66,7 @@ def test_reads_have_the_programs_frame_or_that_of_a_check():
         "v": "$array.py:629 _value", "c": "$dispatch.py:294 check_special",
     }  # fmt: skip
     drawing = "python |ssssssssssssss\n |.llll.cccc.vvv\n |..rr..rrrr.rrr"
-    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    space = drawn_space({"/host:CPU": drawing}, names=names)
     reads = find_result_reads(space, Programs(space))
     assert reads.reader == [names["c"], names["s"], names["l"]]
     assert reads.reader_ps.tolist() == [4 * US, 3 * US, 2 * US]
@@ -160,7 +160,7 @@ def test_callbacks_are_events_of_instructions():
              "l": "$train.py:30 log", "D": "debug_print.3", "f": "$debugging.py:5 _flat_callback",
              "c": "$config.py:292 __init__"}  # fmt: skip
     drawing = "pool |pp.dd.xxbb.DDD\n |.l.........fff\n |...........c..."
-    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    space = drawn_space({"/host:CPU": drawing}, names=names)
     found_ones = find_host_callbacks(space, Programs(space))
     assert found_ones.start_ps.tolist() == [0, 3 * US, 11 * US]
     assert found_ones.end_ps.tolist() == [2 * US, 5 * US, 14 * US]
@@ -176,7 +176,7 @@ def test_callbacks_of_tensorflow_are_ops_of_steps_but_not_of_tf_data():
     )
     names |= {"o": "PyFuncStateless:PyFuncStateless", "r": "EagerPyFunc:EagerPyFunc"}
     stats = {"t": {"step_num": 1, "_r": 1}, "q": {"_pt": 1, "_p": 1}, "r": {"_ct": 1, "_c": 1}}
-    space = space_of(draw({"/host:CPU": drawing}, names=names, stats=stats))
+    space = drawn_space({"/host:CPU": drawing}, names=names, stats=stats)
     callbacks = find_host_callbacks(space, Programs(space))
     assert callbacks.name == [names["p"]]
     assert (callbacks.start_ps.tolist(), callbacks.end_ps.tolist()) == ([3 * US], [7 * US])

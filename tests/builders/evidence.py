@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from traces import draw, space_of
+from traces import drawn_space
 
 from builders.couplings import coupling_of
 from builders.job_steps import job_of
@@ -59,7 +59,7 @@ def gpus(**columns: Sequence[Any]) -> GpuFacts:
 
 
 NO_SENDS = (ints(), ints())
-EMPTY = space_of(draw({"/host:CPU": "t |"}))
+EMPTY = drawn_space({"/host:CPU": "t |"})
 NO_HOST_FACTS = find_host_facts(EMPTY, Programs(EMPTY))
 NO_ENVIRONMENT = dataclasses.replace(find_environment(EMPTY, Programs(EMPTY)), window_ps=1000 * MS)
 NO_INPUT = find_input_ops(EMPTY, Programs(EMPTY))

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
-from traces import COLUMN_PS, Ref, Unsigned, draw, space_of
+from traces import COLUMN_PS, Ref, Unsigned, drawn_space
 
 from tbprof.events.strings import Strings
 
@@ -16,7 +16,7 @@ DRAWING = """
 
 
 def _space(**options):
-    return space_of(draw({"/host:CPU": DRAWING}, **options))
+    return drawn_space({"/host:CPU": DRAWING}, **options)
 
 
 def test_selected_events_keep_their_lines() -> None:
@@ -101,7 +101,7 @@ def test_texts_and_references_of_one_content_are_one_id() -> None:
 
 
 def test_no_events_have_no_stats() -> None:
-    (plane,) = space_of(draw({"p": "empty |..."}, stats={})).planes
+    (plane,) = drawn_space({"p": "empty |..."}, stats={}).planes
 
     events = plane.events()
     stats = events.stats(["tf_op"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from builders.tf_data_calls import ROOT, Made, Node, chain
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
@@ -20,7 +20,7 @@ BATCHED = chain("BatchV2", "Shuffle", "Range")
 
 
 def inputs() -> InputOps:
-    space = space_of(draw({"/host:CPU": "t |a"}))
+    space = drawn_space({"/host:CPU": "t |a"})
     return find_input_ops(space, Programs(space))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices, find_devices
@@ -26,12 +26,12 @@ NO_DEVICES = Devices(0, 0, "CPU", math.nan, math.nan)
 
 
 def no_calls() -> HostCalls:
-    space = space_of(draw({"/host:CPU": "t |"}))
+    space = drawn_space({"/host:CPU": "t |"})
     return find_host_calls(space, Programs(space))
 
 
 def no_kernels() -> Kernels:
-    space = space_of(draw({"/host:CPU": "t |a"}))
+    space = drawn_space({"/host:CPU": "t |a"})
     return find_kernels(space, Programs(space))
 
 

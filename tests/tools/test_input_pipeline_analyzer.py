@@ -9,7 +9,7 @@ import pytest
 from builders.job_steps import job_of
 from builders.tf_data_calls import ROOT, Made, Node, made
 from helpers.tables import columns
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.finding import by_severity
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
@@ -51,14 +51,14 @@ DRAWING = """
                 |....ffff........
                 |.....uu.........
 """
-EMPTY = space_of(draw({"/host:CPU": ""}))
+EMPTY = drawn_space({"/host:CPU": ""})
 NOT_IDLE = find_idle_time(EMPTY, Programs(EMPTY), find_single_ops(EMPTY, Programs(EMPTY)))
 COMPUTE, INPUT, OTHER = Phase.COMPUTE_16, Phase.INPUT, Phase.OTHER
 
 
 def input_ops(drawing: str = DRAWING, names=None, device: str = "") -> InputOps:
     planes = {"/host:CPU": drawing, **({device: "s |x"} if device else {})}
-    space = space_of(draw(planes, names=NAMES if names is None else names))
+    space = drawn_space(planes, names=NAMES if names is None else names)
     return find_input_ops(space, Programs(space))
 
 
@@ -255,7 +255,7 @@ def test_every_piece_of_advice_names_a_guide_by_a_plain_address():
 
 def built(job, ops: InputOps, device: str = "/device:GPU:0", *calls: Made) -> list[Table]:
     """The tables of `job` and `ops`, on a host with the plane `device`."""
-    space = space_of(draw({device: "s |x"}))
+    space = drawn_space({device: "s |x"})
     devices = find_devices(space, Programs(space))
     tf_data = made(*calls)
     job = dataclasses.replace(job, parts=(find_steps(space, Programs(space)),))

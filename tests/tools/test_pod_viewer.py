@@ -11,7 +11,7 @@ import orjson
 import pytest
 from builders.couplings import coupling_of
 from builders.host_steps import host_steps
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
@@ -51,7 +51,7 @@ NO_IDLE_TIME = IdleTime(
 
 def no_exchanges() -> Exchanges:
     """Those of a trace without cores."""
-    space = space_of(draw({"/host:CPU": "t |a"}))
+    space = drawn_space({"/host:CPU": "t |a"})
     return find_exchanges(space, Programs(space))
 
 

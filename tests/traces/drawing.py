@@ -90,6 +90,11 @@ def write_run(logdir: Path, hosts: Mapping[str, bytes], run: str = "run") -> Pat
     return folder
 
 
+def drawn_space(planes: Mapping[str, str] | Sequence[tuple[str, str]], **more: Any) -> Space:
+    """The space of what `draw` draws."""
+    return space_of(draw(planes, **more))
+
+
 def space_of(content: bytes) -> Space:
     """The space that tbprof reads from serialized bytes, as from a file named `drawn`."""
     return space_in(Buffer(content, "drawn"))

@@ -5,7 +5,7 @@ from typing import Any
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.tf_data import TfData, find_tf_data
-from traces import COLUMN_PS, Unsigned, draw, space_of
+from traces import COLUMN_PS, Unsigned, drawn_space
 
 HOST = "/host:CPU"
 ROOT = "Iterator::Root"
@@ -23,7 +23,7 @@ def element(number: int) -> dict[str, int]:
 
 
 def tf_data(drawing: str, names: dict[str, str], stats: Mapping[str, Any]) -> TfData:
-    space = space_of(draw({HOST: drawing}, names=names, stats=stats))
+    space = drawn_space({HOST: drawing}, names=names, stats=stats)
     return find_tf_data(space, Programs(space))
 
 

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from helpers.promises.growth import seconds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import Ref, draw, space_of
+from traces import Ref, draw, drawn_space, space_of
 from xplane import fuzz
 from xplane.generate import body, scalar, varint
 
@@ -208,9 +208,9 @@ def test_a_varint_of_eleven_bytes_loses_its_event_alone() -> None:
     "name", ["a\0b", "<script>alert(1)</script>", "../../etc/passwd", "x" * 2**20, "\u202e", "é𝄞"]
 )
 def test_names_are_kept_as_they_are(name: str) -> None:
-    content = draw({"/host:CPU": "l |m"}, names={"m": name}, stats={"m": {name: name}})
-
-    (plane,) = space_of(content).planes
+    (plane,) = drawn_space(
+        {"/host:CPU": "l |m"}, names={"m": name}, stats={"m": {name: name}}
+    ).planes
 
     assert plane.strings[int(plane.types.name[0])] == name
     assert plane.details(int(plane.events().source[0])) == [(name, name)]

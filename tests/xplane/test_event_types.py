@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 from xplane import generate
 
 from tbprof.events.space import Space
@@ -22,7 +22,7 @@ def check(space: Space) -> int:
 
 
 def test_types_are_those_of_the_lines():
-    space = space_of(draw({"/host:CPU": "t |aabb.c.a", "/device:GPU:0": "s |x.y"}))
+    space = drawn_space({"/host:CPU": "t |aabb.c.a", "/device:GPU:0": "s |x.y"})
     assert check(space) == 6
     plane = space.planes[0]
     assert plane.event_types(np.array([-1], np.int64)).tolist() == [-1]
@@ -30,8 +30,9 @@ def test_types_are_those_of_the_lines():
 
 
 def test_stats_of_a_type_are_read_alone():
-    content = draw({"/host:CPU": "t |a.b"}, type_stats={"a": {"flops": 3, "source": "f.py:1"}})
-    plane = space_of(content).planes[0]
+    plane = drawn_space(
+        {"/host:CPU": "t |a.b"}, type_stats={"a": {"flops": 3, "source": "f.py:1"}}
+    ).planes[0]
     details = [plane.types.details(row) for row in range(2)]
     assert sorted(details) == [[], [("flops", 3), ("source", "f.py:1")]]
 

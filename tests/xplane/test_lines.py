@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 from helpers.promises.growth import is_linear
-from traces import COLUMN_PS, draw, space_of
+from traces import COLUMN_PS, drawn_space, space_of
 from xplane import generate
 from xplane.generate import body, scalar
 from xplane.whole import whole
@@ -37,7 +37,7 @@ def test_events_are_ordered_by_line_start_and_longest_first() -> None:
         two |.mm
     """
 
-    (plane,) = space_of(draw({"p": drawing})).planes
+    (plane,) = drawn_space({"p": drawing}).planes
 
     assert _rows(plane) == [
         (0, "m", 0, 4), (0, "a", 1, 2), (0, "r", 5, 2), (0, "b", 5, 1), (1, "m", 1, 2),
@@ -45,7 +45,7 @@ def test_events_are_ordered_by_line_start_and_longest_first() -> None:
 
 
 def test_some_lines_alone_are_read() -> None:
-    (plane,) = space_of(draw({"p": "one |a\ntwo |bb\nthree |ccc"})).planes
+    (plane,) = drawn_space({"p": "one |a\ntwo |bb\nthree |ccc"}).planes
 
     events = plane.events([2, 0])
 
@@ -147,7 +147,7 @@ def test_a_time_stamp_behind_the_events_counts() -> None:
 
 @pytest.mark.parametrize("number", [-1, -(2**63), 2**40, 0])
 def test_line_ids_may_be_any_integer(number: int) -> None:
-    (plane,) = space_of(draw({"p": "l |a"}, line_ids={"l": number})).planes
+    (plane,) = drawn_space({"p": "l |a"}, line_ids={"l": number}).planes
 
     assert plane.lines.id.tolist() == plane.lines.display_id.tolist() == [number]
 
@@ -258,7 +258,7 @@ def _with_events(plane: Plane) -> Plane:
 
 
 def test_short_lines_are_decoded_once_as_long_as_someone_may_ask_again() -> None:
-    [plane] = space_of(draw({"p": "one |mm.rr\ntwo |aaa"})).planes
+    [plane] = drawn_space({"p": "one |mm.rr\ntwo |aaa"}).planes
     first = plane.events([1])
     assert plane.events([1]).start_ps is first.start_ps
     assert plane.events([0, 1]).start_ps is not first.start_ps

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, drawn_space, space_of
 from xplane import generate
 
 import tbprof.xplane.plane
@@ -31,7 +31,7 @@ def of_short_lines_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def drawn(stats: Mapping[str, Any]) -> Plane:
-    return space_of(draw({HOST: "main |a.b.c.d"}, stats=stats)).planes[0]
+    return drawn_space({HOST: "main |a.b.c.d"}, stats=stats).planes[0]
 
 
 def test_a_number_flags_and_rare_stats_are_read_on_the_way():

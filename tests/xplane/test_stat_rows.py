@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import drawn_space, space_of
 from xplane import generate
 
 from tbprof.base.errors import BadTrace
@@ -90,19 +90,18 @@ def test_rows_of_accelerator_traces_are_their_details(
 
 
 def test_types_have_rows_too() -> None:
-    content = draw(
+    plane = drawn_space(
         {"/device:TPU:0": "XLA Ops |aa.bb"},
         stats={"a": {"x": 7}},
         type_stats={"a": {"flops": 3, "raw": b"\0\1"}, "b": {"source": "a.py:1"}},
-    )
-    plane = space_of(content).planes[0]
+    ).planes[0]
     names = plane.strings.take(plane.types.name.tolist())
     by_name = dict(zip(names, listed(plane, plane.types.stat_rows()), strict=True))
     assert by_name == {"a": [("flops", 3), ("raw", 2)], "b": [("source", "a.py:1")]}
 
 
 def test_a_source_of_none_has_no_rows() -> None:
-    plane = space_of(draw({"p": "t |a"}, stats={"a": {"x": 1}})).planes[0]
+    plane = drawn_space({"p": "t |a"}, stats={"a": {"x": 1}}).planes[0]
     source = plane.events().source
     rows = plane.stat_rows(np.array([-1, source[0], -1], np.int64))
     assert (rows.end - rows.begin).tolist() == [0, 1, 0]

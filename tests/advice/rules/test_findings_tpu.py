@@ -8,7 +8,7 @@ import pytest
 from analysis.tpu.test_tpu_ops import ran
 from builders.evidence import TPU, claim, evidence, finding_of
 from helpers.tables import pairs
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Finding
@@ -186,7 +186,7 @@ def test_names_with_braces_and_markup_are_shown_as_they_are():
 
 def test_no_tpu_no_time_and_no_steps():
     assert by_rule(None) == {}
-    space = space_of(draw({"/host:CPU": "t |aa"}))
+    space = drawn_space({"/host:CPU": "t |aa"})
     nothing = find_tpu_ops(space, Programs(space))
     assert by_rule(nothing) == {}
     still = dataclasses.replace(

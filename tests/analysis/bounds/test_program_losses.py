@@ -3,7 +3,7 @@
 import numpy as np
 from builders.program_ops import peaks, program_ops
 from helpers.drawn.computed_parts import compute_part
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 
 from tbprof.analysis.bounds.causes import Cause
 from tbprof.analysis.bounds.program_losses import (
@@ -17,7 +17,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.instruction_roles import Move
 
 PEAKS = peaks({"f16": 100, "f32": 10}, {"HBM": 50})
-SPACE = space_of(draw({"/host:CPU": "t |"}))
+SPACE = drawn_space({"/host:CPU": "t |"})
 
 
 def losses(*rows: dict[str, object], **of_host: object) -> ProgramLosses:

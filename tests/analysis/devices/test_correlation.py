@@ -1,7 +1,7 @@
 """Correlation ids are read once."""
 
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
@@ -13,7 +13,7 @@ from tbprof.events.stats import StatColumn
 def test_ids_of_several_gpus_are_read_with_their_other_stats(gpus: int):
     planes = {f"/device:GPU:{index}": "Stream #1 |a.bc" for index in range(gpus)}
     ids = {"a": {"correlation_id": 5}, "b": {"correlation_id": 7}}
-    space = space_of(draw(planes, stats=ids))
+    space = drawn_space(planes, stats=ids)
     plane = space.planes[0]
     events = find_gpu_kinds(plane, Programs(space)).events
     asked: list[int] = []
@@ -30,5 +30,5 @@ def test_ids_of_several_gpus_are_read_with_their_other_stats(gpus: int):
 
 
 def test_without_the_stat_there_are_none():
-    [plane] = space_of(draw({"/device:GPU:0": "Stream #1 |a"})).planes
+    [plane] = drawn_space({"/device:GPU:0": "Stream #1 |a"}).planes
     assert correlation_ids(plane.events()) is None

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.devices.devices import Devices, find_devices, merge_devices
 from tbprof.analysis.hlo.hlo import Programs
@@ -13,7 +13,7 @@ GPU, TPU = "/device:GPU:0", "/device:TPU:0"
 
 def devices(*planes: str, **plane_stats) -> Devices:
     drawn = dict.fromkeys(planes, "line |a")
-    space = space_of(draw(drawn, plane_stats={planes[0]: plane_stats}))
+    space = drawn_space(drawn, plane_stats={planes[0]: plane_stats})
     return find_devices(space, Programs(space))
 
 

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.devices.peaks import Peaks, find_peaks, merge_peaks
 from tbprof.analysis.hlo.hlo import Programs
@@ -26,7 +26,7 @@ V6E = {
 
 def peaks(*planes: str, **plane_stats) -> Peaks:
     drawn = dict.fromkeys(planes, "line |a")
-    space = space_of(draw(drawn, plane_stats={planes[-1]: plane_stats}))
+    space = drawn_space(drawn, plane_stats={planes[-1]: plane_stats})
     return find_peaks(space, Programs(space))
 
 

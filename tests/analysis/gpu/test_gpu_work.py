@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 from traces.programs import Program
 
 from tbprof.analysis.devices.devices import find_devices
@@ -39,13 +39,11 @@ def space_with(
 ) -> Space:
     """Kernels that letters of a stream stand for, of these instructions."""
     launch = {"kernel_details": "grid:1,1,1 block:1,1,1", "program_id": 7, **stats}
-    return space_of(
-        draw(
-            {GPU: f"Stream #1 |{stream}"},
-            names={**names},
-            stats={letter: {**launch, "hlo_op": name} for letter, name in instructions.items()},
-            programs={"jit_f(7)": program().bytes()},
-        )
+    return drawn_space(
+        {GPU: f"Stream #1 |{stream}"},
+        names={**names},
+        stats={letter: {**launch, "hlo_op": name} for letter, name in instructions.items()},
+        programs={"jit_f(7)": program().bytes()},
     )
 
 

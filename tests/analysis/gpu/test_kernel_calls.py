@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, drawn_space, space_of
 
 from tbprof.analysis.gpu.kernel_calls import UNKNOWN, KernelCalls, Unlinked, find_kernel_calls
 from tbprof.analysis.gpu.kernels import Kernels, find_kernels
@@ -31,7 +31,7 @@ def drawn(planes: Mapping[str, str], ids: Mapping[str, int], kernels: str) -> An
     stats: dict[str, dict[str, object]] = {letter: dict(KERNEL) for letter in kernels}
     for letter, id_ in ids.items():
         stats[letter] = {**stats.get(letter, {}), "correlation_id": id_}
-    names, calls = calls_of(space_of(draw(planes, stats=stats)))
+    names, calls = calls_of(drawn_space(planes, stats=stats))
     found: dict[str, list[tuple[object, ...]]] = {}
     for row, name in enumerate(names.name):
         for index in range(calls.first[row], calls.first[row + 1]):
@@ -127,7 +127,7 @@ def test_copies_are_no_kernels_and_end_idle_time() -> None:
 
 
 def test_without_a_gpu_there_are_no_calls() -> None:
-    kernels, calls = calls_of(space_of(draw({HOST: "t |aa"})))
+    kernels, calls = calls_of(drawn_space({HOST: "t |aa"}))
     assert (len(kernels.name), calls.first.tolist(), calls.stream.size) == (0, [0], 0)
 
 

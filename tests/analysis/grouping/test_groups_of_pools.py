@@ -3,7 +3,7 @@
 import pytest
 from analysis.grouping.grouping_twin import Event, space_bytes
 from helpers.drawn.drawn_groups import HOST, ROOT, groups, made, members, used
-from traces import draw, space_of
+from traces import drawn_space, space_of
 
 from tbprof.analysis.grouping.grouping import find_grouping
 
@@ -83,7 +83,7 @@ def test_events_that_begin_with_a_region_or_go_on_after_it():
         pool |..SaaEbbbb...
              |........d....
     """
-    columns = space_of(draw({HOST: drawing}, names=POOL, stats={"t": ROOT, **pooled(3)}))
+    columns = drawn_space({HOST: drawing}, names=POOL, stats={"t": ROOT, **pooled(3)})
     assert members(find_grouping(columns))["t 0"] == "a t"
     line = [
         Event(POOL["S"], 2, 0, used(3, 15)),

@@ -4,7 +4,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 from traces.programs import Program
 
 from tbprof._pb import message
@@ -130,13 +130,11 @@ def test_tables_have_a_row_for_each(monkeypatch: pytest.MonkeyPatch, largest_cac
         programs[id_] = bytes(proto.SerializeToString())
     calls = {letter: {"hlo_op": "add.1", "hlo_module": "jit__lambda", "program_id": id_}
              for letter, id_ in (("x", 7), ("y", 8))}  # fmt: skip
-    space = space_of(
-        draw(
-            {"/host:CPU": "thread |xxx.yy"},
-            names={"x": "add.1", "y": "add.1"},
-            stats=calls,
-            programs={"jit__lambda(7)": programs[7], "jit__lambda(8)": programs[8]},
-        )
+    space = drawn_space(
+        {"/host:CPU": "thread |xxx.yy"},
+        names={"x": "add.1", "y": "add.1"},
+        stats=calls,
+        programs={"jit__lambda(7)": programs[7], "jit__lambda(8)": programs[8]},
     )
     ops = find_ops(space, Programs(space))
     assert dict(zip(ops.name, ops.occurrences.tolist(), strict=True)) == {
@@ -153,11 +151,9 @@ def test_a_program_is_read_once_for_all_hosts(monkeypatch: pytest.MonkeyPatch):
     read = Mock(wraps=ProgramIndex)
     monkeypatch.setattr(module_, "ProgramIndex", read)
     for _ in range(3):
-        space = space_of(
-            draw(
-                {},
-                programs={"jit_step(7)": program.bytes()},
-            )
+        space = drawn_space(
+            {},
+            programs={"jit_step(7)": program.bytes()},
         )
         programs = Programs(space)
         assert programs.op_name(7, "", "shared.1") == "jit(step)/add:"

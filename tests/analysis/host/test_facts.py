@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import Ref, draw, space_of
+from traces import Ref, drawn_space
 
 from tbprof.analysis.gpu.gpu_facts import GpuFacts, find_gpu_facts, gaps_before, merge_gpu_facts
 from tbprof.analysis.hlo.hlo import Programs
@@ -25,17 +25,17 @@ KERNEL = {"kernel_details": "regs:8"}
 
 
 def gpu(planes: dict[str, str], **options) -> GpuFacts:
-    space = space_of(draw(planes, **options))
+    space = drawn_space(planes, **options)
     return find_gpu_facts(space, Programs(space))
 
 
 def host(drawing: str, **options) -> HostFacts:
-    space = space_of(draw({HOST: drawing}, **options))
+    space = drawn_space({HOST: drawing}, **options)
     return find_host_facts(space, Programs(space))
 
 
 def memory(drawing: str, **options) -> MemoryPeaks:
-    space = space_of(draw({HOST: drawing}, **options))
+    space = drawn_space({HOST: drawing}, **options)
     return find_memory_peaks(space, Programs(space))
 
 
@@ -285,13 +285,11 @@ def test_functions_of_one_name_are_told_apart_by_their_counts_of_tracings():
 
 
 def test_planes_of_one_host_add_up():
-    space = space_of(
-        draw(
-            [(HOST, "t |ff"), (f"{HOST} [7]", "t |f.e")],
-            names={"f": "step", "e": "EagerExecute"},
-            stats={"f": {"tf_function_call": "eager", "tracing_count": 2},
-                   "e": {"eager_op": "Add", "is_func": 0}},
-        )
+    space = drawn_space(
+        [(HOST, "t |ff"), (f"{HOST} [7]", "t |f.e")],
+        names={"f": "step", "e": "EagerExecute"},
+        stats={"f": {"tf_function_call": "eager", "tracing_count": 2},
+               "e": {"eager_op": "Add", "is_func": 0}},
     )  # fmt: skip
     facts = find_host_facts(space, Programs(space))
     assert (facts.function_calls.tolist(), facts.function_ps.tolist()) == ([2], [3 * US])

@@ -1,6 +1,6 @@
 """Calls and annotations of programs, in drawn traces. One column is 1 µs."""
 
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_calls import HostCalls, find_host_calls, merge_host_calls
@@ -9,7 +9,7 @@ HOST = "/host:CPU"
 
 
 def calls_of(drawing: str, **more) -> HostCalls:
-    space = space_of(draw({HOST: drawing}, **more))
+    space = drawn_space({HOST: drawing}, **more)
     return find_host_calls(space, Programs(space))
 
 

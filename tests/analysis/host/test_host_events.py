@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 
 from tbprof.analysis.host.host_events import (
     async_rows,
@@ -29,7 +29,7 @@ DRAWING = """
 
 def plane() -> Plane:
     stats = {"x": {"_a": 1, "id": 5}, "b": {"_a": 0}}
-    return space_of(draw({"/host:CPU": DRAWING}, names=NAMES, stats=stats)).planes[0]
+    return drawn_space({"/host:CPU": DRAWING}, names=NAMES, stats=stats).planes[0]
 
 
 def test_asynchronous_events_nest_in_nothing_and_nothing_in_them():

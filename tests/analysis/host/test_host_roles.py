@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from helpers.promises.growth import is_linear
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.host import runtime_names
 from tbprof.analysis.host.host_roles import Role, classify_host_names, host_types
@@ -153,7 +153,7 @@ def test_hostile_names_take_no_time():
 
 
 def roles(drawing: str, *, has_device: bool, wrappers=(), **more) -> dict[str, int]:
-    plane = space_of(draw({"/host:CPU": drawing}, **more)).planes[0]
+    plane = drawn_space({"/host:CPU": drawing}, **more).planes[0]
     types = host_types(plane.events(), has_device=has_device, wrappers=wrappers)
     texts = plane.strings.take(plane.types.name.tolist())
     return dict(zip(texts, types.role.tolist(), strict=False))
@@ -179,7 +179,7 @@ def test_what_ran_instructions_of_a_program_computes():
 
 
 def test_what_runs_a_program_counts_on_any_thread():
-    plane = space_of(draw({"/host:CPU": "t |aab"}, names={"a": "ThunkExecutor::Execute"})).planes[0]
+    plane = drawn_space({"/host:CPU": "t |aab"}, names={"a": "ThunkExecutor::Execute"}).planes[0]
     types = host_types(plane.events(), has_device=False)
     texts = plane.strings.take(plane.types.name.tolist())
     assert [text for text, runs in zip(texts, types.is_hlo[:-1], strict=True) if runs] == [
@@ -203,8 +203,7 @@ def test_single_ops_are_those_of_frameworks_and_of_programs():
     names = {"m": "dense/MatMul:MatMul", "d": "dot.1", "x": "ThunkExecutor::Execute",
              "e": "ExecutorState::Process", "i": "IteratorGetNext:IteratorGetNext"}  # fmt: skip
     stats = {letter: {"hlo_op": "x"} for letter in "dx"}
-    content = draw({"/host:CPU": "t |mdxeiu"}, names=names, stats=stats)
-    plane = space_of(content).planes[0]
+    plane = drawn_space({"/host:CPU": "t |mdxeiu"}, names=names, stats=stats).planes[0]
     types = host_types(plane.events(), has_device=False)
     texts = plane.strings.take(plane.types.name.tolist())
     is_op = [text for text, one in zip(texts, types.is_op[:-1], strict=True) if one]

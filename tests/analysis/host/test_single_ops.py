@@ -1,6 +1,6 @@
 """Ops that a program runs one by one."""
 
-from traces import Ref, draw, space_of
+from traces import Ref, drawn_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.single_ops import FEWEST_CALLS, SingleOps, find_single_ops
@@ -19,7 +19,7 @@ STATS = {
 
 
 def single_ops(drawing: str) -> SingleOps:
-    space = space_of(draw({HOST: drawing}, names=NAMES, stats=STATS))
+    space = drawn_space({HOST: drawing}, names=NAMES, stats=STATS)
     return find_single_ops(space, Programs(space))
 
 

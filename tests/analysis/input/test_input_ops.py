@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, listed, space_of
+from traces import drawn_space, listed, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import (
@@ -24,7 +24,7 @@ ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, UNKNOWN = InputCategory
 
 def input_ops(drawing: str, names=None, **more) -> InputOps:
     """The input ops of a host plane."""
-    space = space_of(draw({HOST: drawing}, names=names, **more))
+    space = drawn_space({HOST: drawing}, names=names, **more)
     return find_input_ops(space, Programs(space))
 
 
@@ -281,7 +281,7 @@ def test_stages_of_one_name_and_different_ids_are_different_ops():
 
 
 def test_hosts_and_planes_add_up():
-    space = space_of(draw({HOST: DRAWING, "/host:CPU [7]": DRAWING}, names=PIPELINE, stats=IDS))
+    space = drawn_space({HOST: DRAWING, "/host:CPU [7]": DRAWING}, names=PIPELINE, stats=IDS)
     both = find_input_ops(space, Programs(space))
     one = input_ops(DRAWING, PIPELINE, stats=IDS)
     merged = merge_input_ops([one, one])
@@ -320,7 +320,7 @@ def test_a_host_without_input_has_none():
     assert figures(empty) == {}
     assert not empty.has_pipeline
     assert all(empty.work_of(category) == 0 for category in InputCategory)
-    none = space_of(draw({"/device:GPU:0": "s |aa"}))
+    none = drawn_space({"/device:GPU:0": "s |aa"})
     assert figures(find_input_ops(none, Programs(none))) == {}
 
 

@@ -1,6 +1,6 @@
 """Which pipelines a trace has: of hosts, of devices, inside of others, recorded in part."""
 
-from traces import COLUMN_PS, draw, space_of
+from traces import COLUMN_PS, drawn_space
 from traces.input_pipelines import (
     HOST,
     MAPPED,
@@ -149,12 +149,10 @@ def test_a_stage_that_was_made_anew_is_no_pipeline():
 def test_two_host_planes_are_one_host():
     names = {"r": ROOT, "m": f"{ROOT}::Map", "s": ROOT, "n": f"{ROOT}::Batch"}
     stats = {"r": ids(1), "m": ids(2, 1), "s": ids(3), "n": ids(4, 3)}
-    space = space_of(
-        draw(
-            [(HOST, "a |rrrr\n  |.mm"), (f"{HOST} [77]", "b |.sssss\n  |..nn")],
-            names=names,
-            stats=stats,
-        )
+    space = drawn_space(
+        [(HOST, "a |rrrr\n  |.mm"), (f"{HOST} [77]", "b |.sssss\n  |..nn")],
+        names=names,
+        stats=stats,
     )
     found = find_tf_data(space, Programs(space))
     assert pipelines(found) == {"Host:0": [(0, 4)], "Host:1": [(1, 5)]}

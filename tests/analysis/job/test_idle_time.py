@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import Ref, draw, space_of
+from traces import Ref, drawn_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
@@ -37,7 +37,7 @@ STATS = {
 
 
 def parts(drawing: str, **more: object) -> tuple[IdleTime, Steps]:
-    space = space_of(draw({"/host:CPU": drawing}, names=NAMES, stats=STATS, **more))  # type: ignore[arg-type]
+    space = drawn_space({"/host:CPU": drawing}, names=NAMES, stats=STATS, **more)
     return found_in(space)
 
 
@@ -151,12 +151,10 @@ def test_only_the_driving_thread_is_called_so():
 
 
 def test_a_device_at_work_leaves_nothing_to_explain():
-    space = space_of(
-        draw(
-            {"/host:CPU": "main|tttttttt\n |bbbbbbbb", "/device:GPU:0": "Stream #1 |..kkkk"},
-            names={**NAMES, "k": "gemm"},
-            stats={**STATS, "k": {"kernel_details": "regs:8"}},
-        )
+    space = drawn_space(
+        {"/host:CPU": "main|tttttttt\n |bbbbbbbb", "/device:GPU:0": "Stream #1 |..kkkk"},
+        names={**NAMES, "k": "gemm"},
+        stats={**STATS, "k": {"kernel_details": "regs:8"}},
     )
     found, steps = found_in(space)
     assert found.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
@@ -166,7 +164,7 @@ def test_a_device_at_work_leaves_nothing_to_explain():
 def test_without_steps_or_hosts_there_is_nothing():
     found, steps = parts("")
     assert found.time_ps.size == steps.start_ps.size == 0
-    space = space_of(draw({"/device:GPU:0": "Stream #1 |kk"}))
+    space = drawn_space({"/device:GPU:0": "Stream #1 |kk"})
     assert found_in(space)[0].time_ps.size == 0
 
 
@@ -174,12 +172,10 @@ def test_many_functions_are_told_apart_only_as_far_as_they_matter():
     letters = [chr(code) for code in range(0x4E00, 0x4E00 + 100)]
     drawing = "main|" + "t" * 400 + "\n |" + "".join(letter + "." for letter in letters)
     drawing += "\n |" + "." * 398 + "mm"
-    space = space_of(
-        draw(
-            {"/host:CPU": drawing},
-            names={**NAMES, **{letter: f"$a.py:{at} f" for at, letter in enumerate(letters)}},
-            stats=STATS,
-        )
+    space = drawn_space(
+        {"/host:CPU": drawing},
+        names={**NAMES, **{letter: f"$a.py:{at} f" for at, letter in enumerate(letters)}},
+        stats=STATS,
     )
     found, steps = found_in(space)
     assert len(found.name) == 54  # 48, the rest of Python, and five without events

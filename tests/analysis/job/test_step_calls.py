@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.job.step_calls import StepCalls, find_step_calls
@@ -18,7 +18,7 @@ STATS = {letter: {"_r": 1, "step_num": number} for number, letter in enumerate("
 
 
 def calls(drawing: str) -> StepCalls:
-    space = space_of(draw({"/host:CPU": drawing}, names=NAMES, stats=STATS))
+    space = drawn_space({"/host:CPU": drawing}, names=NAMES, stats=STATS)
     return find_step_calls(find_step_layers(space, Programs(space)))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 from traces.memory.memory_changes import GPU, US, give, memory_of, memory_space, take, texts
 
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR
@@ -165,7 +165,7 @@ def test_data_types_by_number(number: int | str, name: str):
 
 
 def test_a_trace_without_memory_events_has_no_allocators():
-    for space in (memory_space(), memory_space([]), space_of(draw({"/device:GPU:0": "s |a"}))):
+    for space in (memory_space(), memory_space([]), drawn_space({"/device:GPU:0": "s |a"})):
         memory = memory_of(space)
         assert memory.name == memory.texts == memory.step_label == []
         assert memory.first_event.tolist() == [0]

@@ -1,6 +1,6 @@
 """The steps of allocators: the groups of the file, or those of the devices and the program."""
 
-from traces import draw, space_of
+from traces import drawn_space
 from traces.memory.memory_changes import GPU, US, memory_of, memory_space, take
 
 from tbprof.analysis.memory.memory import Memory
@@ -25,30 +25,26 @@ def test_steps_are_the_groups_of_the_file():
 
 def test_groups_are_named_as_the_devices_name_their_steps():
     allocation = {"allocator_name": GPU, "addr": 1}
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |a.b", "/device:GPU:0": "Steps |xxyy"},
-            names={"a": "MemoryAllocation", "b": "MemoryAllocation"},
-            stats={"a": {**allocation, "group_id": 0}, "b": {**allocation, "group_id": 1},
-                   "x": {"group_id": 0, "step_name": "train 7"},
-                   "y": {"group_id": 1, "step_name": "train 8"}},
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |a.b", "/device:GPU:0": "Steps |xxyy"},
+        names={"a": "MemoryAllocation", "b": "MemoryAllocation"},
+        stats={"a": {**allocation, "group_id": 0}, "b": {**allocation, "group_id": 1},
+               "x": {"group_id": 0, "step_name": "train 7"},
+               "y": {"group_id": 1, "step_name": "train 8"}},
     )  # fmt: skip
     assert memory_of(space).step_label == ["train 7", "train 8"]
 
 
 def test_without_groups_steps_are_those_of_the_program():
-    space = space_of(
-        draw(
-            {"/host:CPU": """
-                main |.sssssttttt.
-                     |..a....a....
-                pool |a...a.......
-            """},
-            names={"s": "train", "t": "train", "a": "MemoryAllocation"},
-            stats={"s": {"step_num": 3, "_r": 1}, "t": {"step_num": 4, "_r": 1},
-                   "a": {"allocator_name": GPU}},
-        )
+    space = drawn_space(
+        {"/host:CPU": """
+            main |.sssssttttt.
+                 |..a....a....
+            pool |a...a.......
+        """},
+        names={"s": "train", "t": "train", "a": "MemoryAllocation"},
+        stats={"s": {"step_num": 3, "_r": 1}, "t": {"step_num": 4, "_r": 1},
+               "a": {"allocator_name": GPU}},
     )  # fmt: skip
     memory = memory_of(space)
     assert memory.step_label == ["train 3", "train 4"]
@@ -68,19 +64,17 @@ def apart(*, overlap: bool = False) -> Space:
         "/device:GPU:6": f"{later}\nStream #1 |............kkkk",
     }
     event = {"addr": 1}
-    return space_of(
-        draw(
-            rows,
-            names=dict.fromkeys("abcd", "MemoryAllocation") | {"k": "matmul"},
-            stats={
-                "a": {**event, "allocator_name": "GPU_4_bfc", "group_id": 0},
-                "b": {**event, "allocator_name": "GPU_6_bfc", "group_id": 1},
-                "c": {**event, "allocator_name": "gpu_host_bfc"},
-                "d": {**event, "allocator_name": "GPU_1_bfc"},
-                "x": {"group_id": 0, "step_name": "7"},
-                "y": {"group_id": 1, "step_name": "8"},
-            },
-        )
+    return drawn_space(
+        rows,
+        names=dict.fromkeys("abcd", "MemoryAllocation") | {"k": "matmul"},
+        stats={
+            "a": {**event, "allocator_name": "GPU_4_bfc", "group_id": 0},
+            "b": {**event, "allocator_name": "GPU_6_bfc", "group_id": 1},
+            "c": {**event, "allocator_name": "gpu_host_bfc"},
+            "d": {**event, "allocator_name": "GPU_1_bfc"},
+            "x": {"group_id": 0, "step_name": "7"},
+            "y": {"group_id": 1, "step_name": "8"},
+        },
     )
 
 

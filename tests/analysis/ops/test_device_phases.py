@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from helpers.drawn.drawn_devices import GPU, KERNEL, US, devices_of, phase_of, phases, rows
-from traces import Ref, draw, space_of
+from traces import Ref, draw, drawn_space
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
@@ -201,11 +201,9 @@ def test_the_program_tells_the_types_of_an_instruction():
 
 
 def test_instructions_of_programs():
-    space = space_of(
-        draw(
-            {},
-            programs={"jit_f(5)": program(), "jit_g(6)": b"\xff damaged"},
-        )
+    space = drawn_space(
+        {},
+        programs={"jit_f(5)": program(), "jit_g(6)": b"\xff damaged"},
     )
     programs = Programs(space)
     found = programs.instruction(5, "", "fusion.1")

@@ -1,6 +1,6 @@
 """The programs of a host with the most that each keeps in memory."""
 
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 from traces.programs import Program
 
@@ -68,4 +68,4 @@ def test_events_of_a_gpu_say_their_programs():
 def test_without_devices_threads_of_the_host_run_programs():
     trace = draw({"/host:CPU": "tf_XLAEigen |h"}, stats={"h": {"program_id": 9}})
     assert find_programs_that_ran(space_of(trace)) == {9}
-    assert find_programs_that_ran(space_of(draw({"/host:CPU": "python |h"}))) is None
+    assert find_programs_that_ran(drawn_space({"/host:CPU": "python |h"})) is None

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from builders.program_ops import by_name
 from helpers.drawn.computed_parts import compute_part
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 from traces.programs import Program
 
 from tbprof.xplane.reader import read_space
@@ -79,7 +79,7 @@ def test_launches_on_other_devices_are_no_work_of_the_cpu():
 
 
 def test_traces_without_programs_have_no_rows():
-    ops = compute_part("program_ops", space_of(draw({HOST: "a |x"})))
+    ops = compute_part("program_ops", drawn_space({HOST: "a |x"}))
     assert (ops.name, ops.device_type, ops.devices) == ([], "", 0)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from builders.program_ops import by_name
 from helpers.drawn.computed_parts import compute_part
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 from traces.programs import Program
 
 from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER, NO_HLO, category_of
@@ -154,7 +154,7 @@ def test_recorded_work_goes_before_that_of_the_program():
 
 
 def test_without_xla_what_runs_on_a_gpu_is_in_no_program():
-    ops = compute_part("program_ops", space_of(draw({GPU: "Stream #1 |aa.a"})))
+    ops = compute_part("program_ops", drawn_space({GPU: "Stream #1 |aa.a"}))
     assert (ops.name, ops.devices) == ([], 0)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from builders.program_ops import access, by_name
 from helpers.drawn.computed_parts import compute_part
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, drawn_space, space_of
 from traces.programs import Program
 
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
@@ -16,7 +16,7 @@ US = 1_000_000
 
 
 def ops_of(drawing: str, **options: Any) -> ProgramOps:
-    ops: ProgramOps = compute_part("program_ops", space_of(draw({TPU: drawing}, **options)))
+    ops: ProgramOps = compute_part("program_ops", drawn_space({TPU: drawing}, **options))
     return ops
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, drawn_space
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
@@ -23,7 +23,7 @@ def found_in(space: Space) -> Environment:
 
 
 def environment(planes: dict[str, str], **options) -> Environment:
-    return found_in(space_of(draw(planes, **options)))
+    return found_in(drawn_space(planes, **options))
 
 
 def rows(names: list[str], values: list[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 from unittest.mock import Mock, create_autospec
 
 import pytest
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.single_ops import find_single_ops
@@ -57,9 +57,11 @@ def test_the_kinds_of_a_core_are_found_once_by_whatever_lines_it_has(watch):
 
 def test_the_stats_of_a_few_types_are_read_in_one_pass_and_their_texts_once(watch):
     decode, text_ids = watch(StatReader, "_decode"), watch(StatReader, "text_ids")
-    trace = draw({"/device:TPU:0": "XLA Ops |a"}, names={"a": "%a.1 = f32[] add()"},
-                 type_stats={"a": {"hlo_category": "add", "tf_op": "x/Add:Add"}})  # fmt: skip
-    [plane] = space_of(trace).planes
+    [plane] = drawn_space(
+        {"/device:TPU:0": "XLA Ops |a"},
+        names={"a": "%a.1 = f32[] add()"},
+        type_stats={"a": {"hlo_category": "add", "tf_op": "x/Add:Add"}},
+    ).planes
     for wanted in ("hlo_category", "tf_op", "flops", "bytes_accessed"):
         [column] = plane.types.stats([wanted]).values()
         assert column.texts() is column.texts()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
@@ -45,9 +45,7 @@ def split_others(
         )
         for drawing in (host, "\n".join(streams))
     ]
-    space = space_of(
-        draw({"/host:CPU": wide[0], "/device:GPU:0": wide[1]}, names=NAMES, stats=STATS)
-    )
+    space = drawn_space({"/host:CPU": wide[0], "/device:GPU:0": wide[1]}, names=NAMES, stats=STATS)
     programs = Programs(space)
     steps = find_steps(space, programs)
     idle = find_idle_time(space, programs, find_single_ops(space, programs))

@@ -8,7 +8,7 @@ from builders.evidence import NO_GPU, evidence
 from helpers.drawn.drawn_steps import HOST, steps_of, table, times
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.grouping.grouping import find_grouping
@@ -209,7 +209,7 @@ def test_steps_whose_programs_did_not_run_yet_are_not_recorded():
 def test_steps_of_unknown_start_are_those_of_threads_where_no_run_was_recorded():
     """Nothing runs behind then, though the host does not say when its steps began."""
     missing = Unrecorded(np.zeros((1, 2), bool), np.zeros((1, 2), bool), 0)
-    grouping = find_grouping(space_of(draw({HOST: "python |ssss"}, names={"s": "train"})))
+    grouping = find_grouping(drawn_space({HOST: "python |ssss"}, names={"s": "train"}))
     times_ps = np.array([-1, 5], np.int64), np.array([3, 9], np.int64)
     steps = GroupSteps(np.array([0, 1]), np.array([0, 1]), ["0", "1"], *times_ps)
     source = StepSource("markers", "train", "", grouping, steps)

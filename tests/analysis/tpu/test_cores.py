@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
@@ -23,7 +23,7 @@ def cores_of(stats: dict[str, dict[str, bytes]]) -> Cores:
     planes = {f"/device:{name}": MODULES for name in stats}
     plane_stats = {f"/device:{name}": own for name, own in stats.items()}
     runs = {"a": {"replica_id": 2}, "b": {"replica_id": 1}}
-    space = space_of(draw(planes, stats=runs, plane_stats=plane_stats))
+    space = drawn_space(planes, stats=runs, plane_stats=plane_stats)
     return find_cores(space, Programs(space))
 
 

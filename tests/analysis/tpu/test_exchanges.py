@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from traces import draw, space_of
+from traces import draw, drawn_space, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
@@ -24,7 +24,7 @@ def exchanges_of(program: Program, drawing: str, **letters: str) -> Exchanges:
         stats[letter]["hlo_category"] = program.named[name].opcode
     texts = {letter: f"%{name} = {F32} x(%p)" for letter, name in letters.items()}
     planes, programs = {TPU: f"XLA Ops |{drawing}"}, {"jit_f(7)": program.bytes()}
-    space = space_of(draw(planes, names=texts, type_stats=stats, programs=programs))
+    space = drawn_space(planes, names=texts, type_stats=stats, programs=programs)
     return find_exchanges(space, Programs(space))
 
 

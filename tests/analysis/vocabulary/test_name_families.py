@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.drawn.computed_parts import compute_parts
 from numpy.testing import assert_array_equal
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.host.host_roles import classify_host_names
 from tbprof.analysis.vocabulary import name_families as module
@@ -95,7 +95,7 @@ def test_names_that_take_much_memory_have_a_vocabulary_of_their_own(monkeypatch)
     def vocabulary(*names: str) -> Vocabulary:
         row = "main |" + "".join(map(chr, range(0x4E00, 0x4E00 + len(names))))
         letters = {chr(0x4E00 + at): name for at, name in enumerate(names)}
-        [plane] = space_of(draw({"/host:CPU": row}, names=letters)).planes
+        [plane] = drawn_space({"/host:CPU": row}, names=letters).planes
         return name_families(plane).vocabulary
 
     shared = vocabulary("a", "b")
@@ -151,7 +151,7 @@ def hostile_space(seed: int) -> Space:
     names = {chr(0x4E00 + at): name for at, name in enumerate(hostile_names(seed))}
     row = "main |" + "".join(names)
     stats = {letter: {"hlo_op": "x"} for letter in list(names)[::5]}
-    return space_of(draw({"/host:CPU": row}, names=names, stats=stats))
+    return drawn_space({"/host:CPU": row}, names=names, stats=stats)
 
 
 def names_of(families: NameFamilies) -> list[str]:

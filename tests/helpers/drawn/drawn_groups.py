@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.grouping.grouping import Grouping, find_grouping
 from tbprof.analysis.grouping.roots import names_at
@@ -29,7 +29,7 @@ def used(id_: int, type_: int = 2) -> dict[str, int]:
 
 def grouping_of(drawing: Drawing, root_name: str = "", **more: Any) -> tuple[Space, Grouping]:
     planes = {HOST: drawing} if isinstance(drawing, str) else drawing
-    space = space_of(draw(planes, **more))
+    space = drawn_space(planes, **more)
     return space, find_grouping(space, root_name)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from helpers.promises.growth import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import draw, listed, space_of
+from traces import draw, drawn_space, listed, space_of
 
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build.build import build_timeline
@@ -100,8 +100,7 @@ def test_lines_become_rows_as_drawn():
 
 
 def test_sources_lead_back_to_the_events():
-    content = draw({"/host:CPU": "main |aabb\n |c"}, stats={"c": {"key": 7}, "b": {"key": 8}})
-    space = space_of(content)
+    space = drawn_space({"/host:CPU": "main |aabb\n |c"}, stats={"c": {"key": 7}, "b": {"key": 8}})
     timeline = build_timeline(space, find_tracks(space))
     for event, wanted in enumerate([[], [("key", 8)], [("key", 7)]]):
         plane = space.planes[timeline.tracks[0].plane]
@@ -209,7 +208,7 @@ def test_parts_of_large_lines_are_laid_out_as_small_ones(monkeypatch):
 
 
 def test_without_counters_there_are_none():
-    space = space_of(draw({"/host:CPU": "main |aabb"}))
+    space = drawn_space({"/host:CPU": "main |aabb"})
     timeline = build_timeline(space, find_tracks(space), has_counters=False)
     assert timeline.counters == []
     assert timeline.counter_value.size == timeline.counter_low.size == 0

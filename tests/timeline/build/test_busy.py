@@ -9,7 +9,7 @@ import pytest
 from builders.unlaid_timelines import timeline_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import COLUMN_PS, draw, space_of
+from traces import COLUMN_PS, drawn_space
 
 from tbprof.timeline.build.busy import busy_shares, find_busy
 from tbprof.timeline.build.tracks import find_tracks
@@ -32,7 +32,7 @@ def spans(unlaid: UnlaidTracks) -> dict[str, list[tuple[int, int]]]:
 
 
 def drawn(planes: dict[str, str], **more: object) -> UnlaidTracks:
-    return find_tracks(space_of(draw(planes, **more)))  # type: ignore[arg-type]
+    return find_tracks(drawn_space(planes, **more))
 
 
 def test_a_host_is_busy_while_any_thread_has_an_event():
@@ -103,7 +103,7 @@ def test_sums_go_on_from_section_to_section():
 @pytest.fixture(scope="module")
 def timeline() -> Timeline:
     planes = {"/device:GPU:0": "Stream #1 |aa.bbb..", "/device:GPU:1": "Stream #1 |.c.d..ee"}
-    return timeline_of(space_of(draw(planes)))
+    return timeline_of(drawn_space(planes))
 
 
 def test_the_share_of_each_bucket_is_exact(timeline: Timeline):
@@ -121,7 +121,7 @@ def test_buckets_shorter_than_a_picosecond_are_busy_or_not(timeline: Timeline):
 
 
 def test_a_section_without_spans_has_shares_of_zero():
-    timeline = timeline_of(space_of(draw({"/device:GPU:0": "_counters_ |c"})))
+    timeline = timeline_of(drawn_space({"/device:GPU:0": "_counters_ |c"}))
     assert busy_shares(timeline, 0, 0, 10, 3).tolist() == [0, 0, 0]
 
 
@@ -147,7 +147,7 @@ def test_shares_agree_with_counting_picoseconds(
         cuts.append(len(starts))
     start, end = np.array(starts, np.int64), np.array(ends, np.int64)
     timeline = dataclasses.replace(
-        timeline_of(space_of(draw({"/host:CPU": "main |a"}))),
+        timeline_of(drawn_space({"/host:CPU": "main |a"})),
         busy_first=np.array(cuts, np.int64),
         busy_start_ps=start,
         busy_end_ps=end,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders.unlaid_timelines import category_of, shown
-from traces import Ref, draw, space_of
+from traces import Ref, draw, drawn_space, space_of
 
 from tbprof._pb import message
 from tbprof.analysis.host.host_roles import Role
@@ -50,7 +50,7 @@ HOST_NAMES = {
 def host_categories(planes: dict[str, str]) -> dict[str, str]:
     drawing = f"main |{''.join(HOST_NAMES)}"
     stats = {"p": {"step_num": 3}}
-    space = space_of(draw({"/host:CPU": drawing, **planes}, names=HOST_NAMES, stats=stats))
+    space = drawn_space({"/host:CPU": drawing, **planes}, names=HOST_NAMES, stats=stats)
     unlaid = find_tracks(space)
     return {name: category_of(unlaid)[name] for name in HOST_NAMES.values()}
 
@@ -92,12 +92,10 @@ def test_events_without_duration_go_by_their_names():
 
 
 def test_launches_are_known_by_what_they_carry():
-    space = space_of(
-        draw(
-            {"/host:CPU": "main |ab", "/device:GPU:0": "Stream #1 |c"},
-            names={"a": "ampere_sgemm_128x64", "b": "other"},
-            stats={"a": {"correlation_id": 3}},
-        )
+    space = drawn_space(
+        {"/host:CPU": "main |ab", "/device:GPU:0": "Stream #1 |c"},
+        names={"a": "ampere_sgemm_128x64", "b": "other"},
+        stats={"a": {"correlation_id": 3}},
     )
     assert category_of(find_tracks(space))["ampere_sgemm_128x64"] == "launch"
 
@@ -135,33 +133,31 @@ def test_ops_of_devices_compute_or_communicate(name: str, expected: Category):
 
 
 def test_ops_of_tpus_go_by_the_recorders_category_else_by_their_text():
-    space = space_of(
-        draw(
-            {
-                "/device:TPU:0": """
-                    Steps         |s
-                    XLA Modules   |m
-                    XLA Ops       |abcdefg
-                    Async XLA Ops |h
-                """
-            },
-            names={
-                "a": "%fusion.1 = f32[8] fusion(f32[8] %x)",
-                "b": "%all-reduce.2 = f32[8] all-reduce(f32[8] %x)",
-                "c": "%copy-start.4 = (f32[8]) copy-start(f32[8] %x)",
-                "d": "%f = f32[8] fusion(f32[8] %x)",
-                "e": "%infeed.3 = f32[8] infeed()",
-                "f": "%out.3 = f32[8] custom-call()",
-                "g": "%while.5 = f32[8] while(f32[8] %x)",
-                "h": "copy-start.4",
-                "m": "jit_f(17)",
-                "s": "0",
-            },
-            type_stats={
-                "d": {"hlo_category": Ref("all-gather")},
-                "f": {"hlo_category": Ref("outfeed")},
-            },
-        )
+    space = drawn_space(
+        {
+            "/device:TPU:0": """
+                Steps         |s
+                XLA Modules   |m
+                XLA Ops       |abcdefg
+                Async XLA Ops |h
+            """
+        },
+        names={
+            "a": "%fusion.1 = f32[8] fusion(f32[8] %x)",
+            "b": "%all-reduce.2 = f32[8] all-reduce(f32[8] %x)",
+            "c": "%copy-start.4 = (f32[8]) copy-start(f32[8] %x)",
+            "d": "%f = f32[8] fusion(f32[8] %x)",
+            "e": "%infeed.3 = f32[8] infeed()",
+            "f": "%out.3 = f32[8] custom-call()",
+            "g": "%while.5 = f32[8] while(f32[8] %x)",
+            "h": "copy-start.4",
+            "m": "jit_f(17)",
+            "s": "0",
+        },
+        type_stats={
+            "d": {"hlo_category": Ref("all-gather")},
+            "f": {"hlo_category": Ref("outfeed")},
+        },
     )
     unlaid = find_tracks(space)
     category = category_of(unlaid)
@@ -184,7 +180,7 @@ def test_one_type_may_be_another_thing_on_another_track():
         Steps     |a
         Stream #1 |a
     """
-    unlaid = find_tracks(space_of(draw({"/device:GPU:0": drawing})))
+    unlaid = find_tracks(drawn_space({"/device:GPU:0": drawing}))
     assert unlaid.types.name == ["a", "a"]
     assert sorted(CATEGORIES[row][0] for row in unlaid.types.category) == ["compute", "steps"]
 

@@ -10,7 +10,7 @@ import pytest
 from builders.unlaid_timelines import timeline_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import COLUMN_PS, Ref, Stats, Unsigned, draw, space_of
+from traces import COLUMN_PS, Ref, Stats, Unsigned, drawn_space
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import find_memory
@@ -41,22 +41,20 @@ def counters(space: Space) -> dict[tuple[str, str, str], Points]:
 
 
 def test_each_name_on_a_line_of_counters_is_a_counter():
-    space = space_of(
-        draw(
-            {
-                "/device:GPU:0": """
-                    _counters_ |a.b.c.d
-                    Stream #1  |kk
-                """
-            },
-            names={"a": "power", "b": "power ", "c": "used bytes", "d": "load (%)"},
-            stats={
-                "a": {"watts": 30},
-                "b": {"watts": 2.5},
-                "c": {"value": Unsigned(2**63)},
-                "d": {"why": "text", "value": -1},
-            },
-        )
+    space = drawn_space(
+        {
+            "/device:GPU:0": """
+                _counters_ |a.b.c.d
+                Stream #1  |kk
+            """
+        },
+        names={"a": "power", "b": "power ", "c": "used bytes", "d": "load (%)"},
+        stats={
+            "a": {"watts": 30},
+            "b": {"watts": 2.5},
+            "c": {"value": Unsigned(2**63)},
+            "d": {"why": "text", "value": -1},
+        },
     )
     assert counters(space) == {
         ("/device:GPU:0", "load (%)", "%"): [(6, -1)],
@@ -68,34 +66,30 @@ def test_each_name_on_a_line_of_counters_is_a_counter():
 
 def test_points_of_a_counter_are_by_time_over_all_its_lines():
     # Two planes of one name would be two sections; two lines of one plane are one counter.
-    space = space_of(
-        draw(
-            {
-                "/host:CPU": """
-                    _counters_ |a..b
-                    main       |m
-                    _counters_ |.c
-                """
-            },
-            names=dict.fromkeys("abc", "load"),
-            stats={"a": {"v": 1}, "b": {"v": 2}, "c": {"v": 3}},
-        )
+    space = drawn_space(
+        {
+            "/host:CPU": """
+                _counters_ |a..b
+                main       |m
+                _counters_ |.c
+            """
+        },
+        names=dict.fromkeys("abc", "load"),
+        stats={"a": {"v": 1}, "b": {"v": 2}, "c": {"v": 3}},
     )
     assert counters(space) == {("/host:CPU", "load", ""): [(0, 1), (1, 3), (3, 2)]}
 
 
 def test_what_is_no_finite_number_is_no_point():
-    space = space_of(
-        draw(
-            {"/host:CPU": "_counters_ |a.b.c.d.e"},
-            names={**dict.fromkeys("abcd", "load"), "e": "text only"},
-            stats={
-                "a": {"v": 1.0},
-                "b": {"v": float("nan")},
-                "c": {"v": float("inf")},
-                "e": {"v": "text"},
-            },
-        )
+    space = drawn_space(
+        {"/host:CPU": "_counters_ |a.b.c.d.e"},
+        names={**dict.fromkeys("abcd", "load"), "e": "text only"},
+        stats={
+            "a": {"v": 1.0},
+            "b": {"v": float("nan")},
+            "c": {"v": float("inf")},
+            "e": {"v": "text"},
+        },
     )
     assert counters(space) == {("/host:CPU", "load", ""): [(0, 1)]}
 
@@ -111,27 +105,25 @@ def memory(allocator: str | int, heap: int | None, stack: int = 0) -> Stats:
 
 
 def test_memory_in_use_is_that_of_each_allocator_where_its_device_is():
-    space = space_of(
-        draw(
-            {
-                "/device:GPU:4": "Stream #1 |k",
-                "/host:CPU": """
-                    main   |a.b.c..
-                    worker |.d.e.f.g
-                """,
-            },
-            names=dict.fromkeys("abcd", "MemoryAllocation")
-            | dict.fromkeys("efg", "MemoryDeallocation"),
-            stats={
-                "a": memory("GPU_4_bfc", 100),
-                "b": memory("cpu", 7),
-                "c": memory("GPU_5_bfc", 1),
-                "d": memory("GPU_4_bfc", 150, stack=20),
-                "e": memory("GPU_4_bfc", 60),
-                "f": memory("gpu_host_bfc", 9),
-                "g": memory("GPU_4_bfc", None),
-            },
-        )
+    space = drawn_space(
+        {
+            "/device:GPU:4": "Stream #1 |k",
+            "/host:CPU": """
+                main   |a.b.c..
+                worker |.d.e.f.g
+            """,
+        },
+        names=dict.fromkeys("abcd", "MemoryAllocation")
+        | dict.fromkeys("efg", "MemoryDeallocation"),
+        stats={
+            "a": memory("GPU_4_bfc", 100),
+            "b": memory("cpu", 7),
+            "c": memory("GPU_5_bfc", 1),
+            "d": memory("GPU_4_bfc", 150, stack=20),
+            "e": memory("GPU_4_bfc", 60),
+            "f": memory("gpu_host_bfc", 9),
+            "g": memory("GPU_4_bfc", None),
+        },
     )
     assert counters(space) == {
         ("/device:GPU:4", "GPU_4_bfc: memory in use", "bytes"): [(0, 100), (1, 170), (3, 60)],
@@ -142,12 +134,10 @@ def test_memory_in_use_is_that_of_each_allocator_where_its_device_is():
 
 
 def test_memory_of_tpus_goes_by_their_number():
-    space = space_of(
-        draw(
-            {"/device:TPU:1": "XLA Ops |k", "/host:CPU": "main |a.b.c"},
-            names=dict.fromkeys("abc", "MemoryAllocation"),
-            stats={"a": memory(1, 5), "b": memory(2, 6), "c": {"bytes_allocated": 3}},
-        )
+    space = drawn_space(
+        {"/device:TPU:1": "XLA Ops |k", "/host:CPU": "main |a.b.c"},
+        names=dict.fromkeys("abc", "MemoryAllocation"),
+        stats={"a": memory(1, 5), "b": memory(2, 6), "c": {"bytes_allocated": 3}},
     )
     # The last tells of nobody's memory.
     assert counters(space) == {
@@ -157,7 +147,7 @@ def test_memory_of_tpus_goes_by_their_number():
 
 
 def test_a_trace_without_counters_has_none():
-    assert counters(space_of(draw({"/host:CPU": "main |a"}))) == {}
+    assert counters(drawn_space({"/host:CPU": "main |a"})) == {}
 
 
 @pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
@@ -234,7 +224,7 @@ def with_counters(series: list[list[tuple[int, int]]], begin_ps: int) -> Timelin
     )
 
 
-_EMPTY = timeline_of(space_of(draw({"/host:CPU": "main |a"})))
+_EMPTY = timeline_of(drawn_space({"/host:CPU": "main |a"}))
 
 
 def asked(timeline: Timeline, counter: int, level: int, first: int, last: int) -> list[object]:

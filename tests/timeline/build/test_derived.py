@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders.unlaid_timelines import Shown, category_of, outline, shown, timeline_of_draft, tracks
-from traces import COLUMN_PS, ByLetter, draw, space_of
+from traces import COLUMN_PS, ByLetter, drawn_space, space_of
 from traces.lost_kernels import lossy
 
 from tbprof.analysis.hlo.hlo import Programs
@@ -30,7 +30,7 @@ def of_ops(drawing: str, ops: dict[str, str], *, host: str = "") -> dict[str, li
     """The derived tracks of a GPU whose kernels belong to these ops."""
     stats: ByLetter = {letter: {"tf_op": op} for letter, op in ops.items()}
     planes = {GPU: drawing, **({"/host:CPU": host} if host else {})}
-    unlaid = derived(space_of(draw(planes, stats={**stats, **STEPS}, names=NAMES)))
+    unlaid = derived(drawn_space(planes, stats={**stats, **STEPS}, names=NAMES))
     return {name: events for name, events in tracks(unlaid).items() if name != "Steps"}
 
 
@@ -117,7 +117,7 @@ def test_derived_tracks_have_the_categories_of_what_they_show():
         "a": {"tf_op": "x/MatMul:MatMul"},
         "b": {"tf_op": "x/NcclAllReduce:NcclAllReduce"},
     }
-    unlaid = derived(space_of(draw({GPU: "Stream #1 |ab"}, stats=stats)))
+    unlaid = derived(drawn_space({GPU: "Stream #1 |ab"}, stats=stats))
     assert category_of(unlaid) == {
         "MatMul": "compute", "NcclAllReduce": "collectives", "x": "scopes",
     }  # fmt: skip
@@ -134,7 +134,7 @@ def test_programs_of_a_gpu_are_derived_too():
         "b": {"hlo_op": "while.2::fusion.3", "hlo_module": "jit_f"},
         "c": {"hlo_op": "fusion.1", "hlo_module": "jit_g"},
     }
-    found = tracks(derived(space_of(draw({GPU: "Stream #1 |abbc"}, stats=stats))))
+    found = tracks(derived(drawn_space({GPU: "Stream #1 |abbc"}, stats=stats)))
     assert found["XLA Modules"] == [Shown("jit_f", 0, 3), Shown("jit_g", 3, 1)]
     assert found["XLA Ops"] == [
         Shown("fusion.1", 0, 1), Shown("fusion.3", 1, 2), Shown("fusion.1", 3, 1),
@@ -149,7 +149,7 @@ def test_kinds_that_the_file_has_are_not_derived_again():
     """
     ids = {"TensorFlow Ops": -559038734, "TensorFlow Name Scope": -559038735}
     stats: ByLetter = {"a": {"tf_op": "x/MatMul:MatMul"}}
-    unlaid = derived(space_of(draw({GPU: drawing}, stats=stats, line_ids=ids)))
+    unlaid = derived(drawn_space({GPU: drawing}, stats=stats, line_ids=ids))
     assert (unlaid.sections, unlaid.tracks) == ([], [])
 
 
@@ -162,7 +162,7 @@ def test_ops_of_a_tpu_are_what_ran_innermost():
         "b": {"tf_op": "jit(f)/jit(main)/while/body/add"},
         "c": {"tf_op": "jit(f)/jit(main)/while/body/add"},
     }
-    space = space_of(draw({"/device:TPU:0": drawing}, type_stats=ops))
+    space = drawn_space({"/device:TPU:0": drawing}, type_stats=ops)
     # Two ops in a row of one framework op are one; `a` and `d` are the compiler's own.
     assert tracks(derived(space)) == {
         "Framework Ops": [Shown("add", 1, 5)],
@@ -174,17 +174,15 @@ def test_ops_of_a_tpu_are_what_ran_innermost():
 
 
 def test_steps_are_drawn_for_each_device_up_to_the_next():
-    space = space_of(
-        draw(
-            {
-                "/device:GPU:0": "Stream #1 |..kk..kk",
-                "/device:GPU:1": "Stream #1 |..kk..kk",
-                "/device:GPU:2": "",
-                "/host:CPU": "python |sss.ttt.",
-            },
-            names=NAMES,
-            stats=STEPS,
-        )
+    space = drawn_space(
+        {
+            "/device:GPU:0": "Stream #1 |..kk..kk",
+            "/device:GPU:1": "Stream #1 |..kk..kk",
+            "/device:GPU:2": "",
+            "/host:CPU": "python |sss.ttt.",
+        },
+        names=NAMES,
+        stats=STEPS,
     )
     unlaid = derived(space)
     assert outline(unlaid) == [
@@ -199,7 +197,7 @@ def test_steps_are_drawn_for_each_device_up_to_the_next():
 
 
 def test_without_a_device_the_steps_are_those_of_the_host():
-    space = space_of(draw({"/host:CPU": "python |sss.ttt."}, names=NAMES, stats=STEPS))
+    space = drawn_space({"/host:CPU": "python |sss.ttt."}, names=NAMES, stats=STEPS)
     unlaid = derived(space)
     assert outline(unlaid) == [("Host Threads", [("steps", "Steps")])]
     assert unlaid.initial_window == (0, 4 * COLUMN_PS, "train 7")
@@ -220,20 +218,18 @@ def test_the_track_of_inferred_steps_says_so(tpu_trace: Path):
 
 
 def test_steps_of_the_devices_own_line_are_not_drawn_twice():
-    unlaid = derived(space_of(draw({"/device:TPU:0": "Steps |aabb\n XLA Ops |c.c."})))
+    unlaid = derived(drawn_space({"/device:TPU:0": "Steps |aabb\n XLA Ops |c.c."}))
     assert [track.kind for track in unlaid.tracks if track.kind == "steps"] == []
 
 
 def test_steps_of_a_marker_stand_beside_the_devices_own():
-    space = space_of(
-        draw(
-            {
-                GPU: "Steps |aabb....\n Stream #1 |k...k...",
-                "/host:CPU": "python |sss.ttt.",
-            },
-            names=NAMES,
-            stats=STEPS,
-        )
+    space = drawn_space(
+        {
+            GPU: "Steps |aabb....\n Stream #1 |k...k...",
+            "/host:CPU": "python |sss.ttt.",
+        },
+        names=NAMES,
+        stats=STEPS,
     )
     unlaid = derived(space)
     assert [track.name for track in unlaid.tracks] == ["Steps (train)"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.events.space import Space
 from tbprof.storage.packing import pack
@@ -27,7 +27,7 @@ def drawn() -> Space:
     stats = {"c": {"watts": 1}, "d": {"watts": 2}, "m": {"bytes_allocated": 7, "device_ordinal": 3}}
     planes = {"/host:CPU": LINES, "/device:GPU:0": "Steps |s\n Stream #1 |kk", "/host:other": ""}
     names = {**dict.fromkeys("cd", "power"), "m": "MemoryAllocation", "p": "PjitFunction(f)"}
-    return space_of(draw(planes, names=names, stats=stats))
+    return drawn_space(planes, names=names, stats=stats)
 
 
 def assert_equal(space: Space, again: Space) -> None:

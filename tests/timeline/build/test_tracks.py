@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders.unlaid_timelines import Shown, outline, shown, tracks
-from traces import COLUMN_PS, Stats, draw, listed, space_of
+from traces import COLUMN_PS, Stats, drawn_space, listed, space_of
 
 from tbprof._pb import message
 from tbprof.base import names
@@ -36,7 +36,7 @@ def test_devices_come_first_then_host_threads_then_other_planes():
         ("/device:GPU:2", f"Stream #1 {line}"),
         ("/device:GPU:3", ""),
     ]
-    assert outline(find_tracks(space_of(draw(planes)))) == [
+    assert outline(find_tracks(drawn_space(planes))) == [
         ("/device:GPU:2", [("stream", "Stream #1")]),
         ("/device:GPU:10", [("stream", "Stream #1")]),
         ("Host Threads", [("thread", "main/1")]),
@@ -58,7 +58,7 @@ def test_cores_of_tpus_are_labelled_with_chip_and_core():
         "/device:TPU:1": core(local_chip_id=3, core_num=1, global_chip_id=9),
         "/device:TPU:2": {"core_details": b"\xff"},
     }
-    unlaid = find_tracks(space_of(draw(planes, plane_stats=stats)))
+    unlaid = find_tracks(drawn_space(planes, plane_stats=stats))
     assert [section.label for section in unlaid.sections] == [
         "/device:TPU:0 (chip 0, core 0)",
         "/device:TPU:0 SparseCore 1",
@@ -83,7 +83,7 @@ def test_tracks_of_a_gpu_begin_with_what_was_derived():
     known = ["Steps", "Launch Stats", "TensorFlow Name Scope", "TensorFlow Ops"]
     ids = {name: DERIVED + at for at, name in enumerate(known)}
     ids |= {"XLA Modules": DERIVED + 4, "XLA Ops": DERIVED + 5, "Source code": DERIVED + 7}
-    unlaid = find_tracks(space_of(draw({"/device:GPU:0": drawing}, line_ids=ids)))
+    unlaid = find_tracks(drawn_space({"/device:GPU:0": drawing}, line_ids=ids))
     assert outline(unlaid)[0][1] == [
         ("steps", "Steps"),
         ("modules", "XLA Modules"),
@@ -107,7 +107,7 @@ def test_tracks_of_a_tpu_keep_asynchronous_ops_apart():
         XLA Modules   |a
         Steps         |a
     """
-    unlaid = find_tracks(space_of(draw({"/device:TPU:0": drawing})))
+    unlaid = find_tracks(drawn_space({"/device:TPU:0": drawing}))
     assert outline(unlaid)[0][1] == [
         ("steps", "Steps"),
         ("modules", "XLA Modules"),
@@ -126,7 +126,7 @@ def test_threads_that_drive_the_program_come_first_then_natural_order():
         python3/5     |a
     """
     by_letter = {"s": {"step_num": 1}}
-    space = space_of(draw({"/host:CPU": drawing}, names={"f": "$train.py:3 fit"}, stats=by_letter))
+    space = drawn_space({"/host:CPU": drawing}, names={"f": "$train.py:3 fit"}, stats=by_letter)
     assert [track.name for track in find_tracks(space).tracks] == [
         "helper/3",
         "loader/7",
@@ -141,7 +141,7 @@ def test_events_are_on_their_lines_by_start_the_longest_first():
         main |..aaaa.bb
              |..c.d
     """
-    unlaid = find_tracks(space_of(draw({"/host:CPU": drawing})))
+    unlaid = find_tracks(drawn_space({"/host:CPU": drawing}))
     assert tracks(unlaid) == {
         "main": [Shown("a", 2, 4), Shown("c", 2, 1), Shown("d", 4, 1), Shown("b", 7, 2)]
     }
@@ -151,12 +151,10 @@ def test_events_are_on_their_lines_by_start_the_longest_first():
 
 
 def test_events_are_called_by_their_display_names():
-    space = space_of(
-        draw(
-            {"/device:TPU:0": "XLA Ops |abc"},
-            names={"a": "%fusion.1 = f32[8] fusion(f32[8] %x)", "b": "%copy.2", "c": ""},
-            display_names={"a": "fusion.1"},
-        )
+    space = drawn_space(
+        {"/device:TPU:0": "XLA Ops |abc"},
+        names={"a": "%fusion.1 = f32[8] fusion(f32[8] %x)", "b": "%copy.2", "c": ""},
+        display_names={"a": "fusion.1"},
     )
     unlaid = find_tracks(space)
     assert [event.name for event in shown(unlaid, unlaid.tracks[0])] == [
@@ -171,18 +169,16 @@ def test_events_are_called_by_their_display_names():
 
 def test_kinds_of_one_name_on_several_planes_are_one():
     planes = {"/device:GPU:0": "Stream #1 |ab", "/device:GPU:1": "Stream #1 |ba"}
-    unlaid = find_tracks(space_of(draw(planes, names={"a": "gemm", "b": "conv"})))
+    unlaid = find_tracks(drawn_space(planes, names={"a": "gemm", "b": "conv"}))
     assert sorted(unlaid.types.name) == ["conv", "gemm"]
     assert [shown(unlaid, track)[0].name for track in unlaid.tracks] == ["gemm", "conv"]
 
 
 def test_steps_are_called_by_their_step_name():
-    space = space_of(
-        draw(
-            {"/device:GPU:0": "Steps |aabbcc", "/host:CPU": "main |a"},
-            names={"a": "0", "b": "1", "c": "2"},
-            stats={"a": {"step_name": "train 7"}, "b": {"step_name": "train 8"}},
-        )
+    space = drawn_space(
+        {"/device:GPU:0": "Steps |aabbcc", "/host:CPU": "main |a"},
+        names={"a": "0", "b": "1", "c": "2"},
+        stats={"a": {"step_name": "train 7"}, "b": {"step_name": "train 8"}},
     )
     unlaid = find_tracks(space)
     assert tracks(unlaid) == {
@@ -195,13 +191,13 @@ def test_steps_are_called_by_their_step_name():
 def test_the_home_is_the_median_step_of_the_file():
     drawing = "Steps |aabbbbbcccddddeeeeeeeee"
     numbers = {"a": "5", "b": "6", "c": "7", "d": "8", "e": "9"}
-    space = space_of(draw({"/device:TPU:0": drawing}, names=numbers))
+    space = drawn_space({"/device:TPU:0": drawing}, names=numbers)
     # The first and the last may be cut; of 3, 4 and 5 the median is 4.
     assert find_tracks(space).initial_window == (10 * COLUMN_PS, 14 * COLUMN_PS, "step 8")
 
 
 def test_a_file_without_steps_has_no_home():
-    assert find_tracks(space_of(draw({"/host:CPU": "main |aa"}))).initial_window is None
+    assert find_tracks(drawn_space({"/host:CPU": "main |aa"})).initial_window is None
 
 
 def test_lines_of_counters_are_no_tracks_and_their_events_are_counted():
@@ -209,7 +205,7 @@ def test_lines_of_counters_are_no_tracks_and_their_events_are_counted():
         _counters_ |a.a.a
         main       |bb
     """
-    unlaid = find_tracks(space_of(draw({"/host:CPU": drawing})))
+    unlaid = find_tracks(drawn_space({"/host:CPU": drawing}))
     assert outline(unlaid) == [("Host Threads", [("thread", "main")])]
     assert (unlaid.in_file, unlaid.counted) == (4, 3)
     assert [(line.section, line.plane, line.last - line.first) for line in unlaid.counters] == [
@@ -218,17 +214,15 @@ def test_lines_of_counters_are_no_tracks_and_their_events_are_counted():
 
 
 def test_a_plane_of_counters_alone_is_a_section():
-    unlaid = find_tracks(space_of(draw({"/device:GPU:0": "_counters_ |a"})))
+    unlaid = find_tracks(drawn_space({"/device:GPU:0": "_counters_ |a"}))
     assert outline(unlaid) == [("/device:GPU:0", [])]
 
 
 def test_bookkeeping_of_the_recorder_is_on_its_thread():
     drawing = "main |aabb"
-    space = space_of(
-        draw(
-            {"/host:CPU": drawing},
-            names={"a": names.MEMORY_ALLOCATION, "b": "ThreadpoolListener::Record"},
-        )
+    space = drawn_space(
+        {"/host:CPU": drawing},
+        names={"a": names.MEMORY_ALLOCATION, "b": "ThreadpoolListener::Record"},
     )
     unlaid = find_tracks(space)
     assert [event.name for event in tracks(unlaid)["main"]] == [
@@ -247,7 +241,7 @@ def test_events_that_stand_for_several_are_counted_as_unplaced():
 
 
 def test_an_empty_trace_has_nothing():
-    unlaid = find_tracks(space_of(draw({"/host:CPU": "", "/device:GPU:0": ""})))
+    unlaid = find_tracks(drawn_space({"/host:CPU": "", "/device:GPU:0": ""}))
     assert (unlaid.sections, unlaid.tracks, unlaid.types.name, unlaid.initial_window) == (
         [],
         [],
@@ -307,7 +301,7 @@ def test_events_of_tpus_go_by_the_clock_of_the_core():
         "a": {"device_offset_ps": 0, "device_duration_ps": 4_000_000},
         "b": {"device_offset_ps": 8_000_000, "device_duration_ps": 2_000_000},
     }
-    unlaid = find_tracks(space_of(draw({"/device:TPU:0": drawing}, stats=ticks)))
+    unlaid = find_tracks(drawn_space({"/device:TPU:0": drawing}, stats=ticks))
     assert tracks(unlaid) == {
         "XLA Modules": [Shown("m", 0, 4), Shown("n", 8, 2)],
         "XLA Ops": [Shown("a", 0, 4), Shown("b", 8, 2)],

@@ -19,7 +19,7 @@ from timeline.export.chrome_twin import (
     written,
 )
 from timeline.export.csv_twin import check_rows
-from traces import Ref, Unsigned, draw, space_of
+from traces import Ref, Unsigned, draw, drawn_space, space_of
 from xplane import generate
 from xplane.fuzz import mutate
 
@@ -151,14 +151,12 @@ HOSTILE = ('"', "\\", "</script>", "\0\x01\x1f\x7f", "é𝄞\u2028", "a\nb", "{}
 )
 @settings(deadline=None)
 def test_hostile_names_are_texts(name: str, key: str, value: str) -> None:
-    space = space_of(
-        draw(
-            [(name or "p", "t |a"), (HOST, "t |ab")],
-            names={"a": name, "b": "x"},
-            display_names={"b": name},
-            stats={"a": {key: value, "r": Ref(value)}},
-            type_stats={"b": {key: value}},
-        )
+    space = drawn_space(
+        [(name or "p", "t |a"), (HOST, "t |ab")],
+        names={"a": name, "b": "x"},
+        display_names={"b": name},
+        stats={"a": {key: value, "r": Ref(value)}},
+        type_stats={"b": {key: value}},
     )
     check(space)
 
@@ -187,8 +185,7 @@ def test_bytes_that_are_no_text_are_replaced() -> None:
     ],
 )  # fmt: skip
 def test_values_are_typed(value: Any, read: Any) -> None:
-    content = draw({HOST: "t |a"}, stats={"a": {"x": value, "after": 1}})
-    space = space_of(content)
+    space = drawn_space({HOST: "t |a"}, stats={"a": {"x": value, "after": 1}})
     check(space)
     [event] = read_events(parsed(written(space)))
     assert event.args == {"x": read, "after": 1}
@@ -198,7 +195,7 @@ def test_values_are_typed(value: Any, read: Any) -> None:
 def test_names_of_a_megabyte_are_whole() -> None:
     long = "\0" * 700_000 + "é" * 200_000
     trace = check(
-        space_of(draw({HOST: "t |aab"}, names={"a": long}, stats={"b": {"x": long, long: 1}}))
+        drawn_space({HOST: "t |aab"}, names={"a": long}, stats={"b": {"x": long, long: 1}})
     )
     first, second = events(trace)
     assert first["name"] == long
@@ -213,14 +210,12 @@ def test_the_argument_long_name_is_cut() -> None:
 
 def test_an_events_own_stat_counts_before_that_of_its_type() -> None:
     trace = check(
-        space_of(
-            draw(
-                {GPU: "Stream #1 |ab"},
-                names={"a": "k", "b": "k"},
-                stats={"a": {"x": 1, "long_name": "mine"}},
-                type_stats={"a": {"x": 2, "y": 3}},
-                display_names=dict.fromkeys("ab", "short"),
-            )
+        drawn_space(
+            {GPU: "Stream #1 |ab"},
+            names={"a": "k", "b": "k"},
+            stats={"a": {"x": 1, "long_name": "mine"}},
+            type_stats={"a": {"x": 2, "y": 3}},
+            display_names=dict.fromkeys("ab", "short"),
         )
     )
     assert [event["args"] for event in events(trace)] == [
@@ -241,12 +236,12 @@ def test_a_step_is_called_by_its_name() -> None:
 
 
 def test_events_that_cross_get_a_thread_beside() -> None:
-    trace = check(space_of(draw({GPU: """
+    trace = check(drawn_space({GPU: """
         Stream #1 |aaaa..ddd.
                   |..bbbb.....
                   |...cc......
         Stream #2 |ee
-    """}, line_ids={"Stream #1": 1, "Stream #2": 2})))  # fmt: skip
+    """}, line_ids={"Stream #1": 1, "Stream #2": 2}))  # fmt: skip
     where = {event["name"]: event["tid"] for event in events(trace)}
     assert where["a"] == where["d"] == 1
     assert where["e"] == 2

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from timeline.export.test_chrome import GPU, HOST, check, document, events
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, drawn_space, space_of
 
 
 def by_name(trace: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -43,7 +43,7 @@ def test_contexts_without_a_name_have_no_category(type_: int) -> None:
 
 @pytest.mark.parametrize("stats", [{"_p": 1}, {"_c": 1}, {"_pt": 1}, {"_pt": "x", "_p": "y"}])
 def test_half_a_context_is_none(stats: dict[str, Any]) -> None:
-    [event] = events(check(space_of(draw({HOST: "a |p"}, stats={"p": stats}))))
+    [event] = events(check(drawn_space({HOST: "a |p"}, stats={"p": stats})))
     assert "bind_id" not in event
 
 
@@ -53,7 +53,7 @@ def test_half_a_context_is_none(stats: dict[str, Any]) -> None:
 )
 def test_a_stated_flow(direction: int, flags: set[str]) -> None:
     stat = Unsigned(3 << 58 | 0xABCDE << 2 | direction)
-    [event] = events(check(space_of(draw({HOST: "a |p"}, stats={"p": {"flow": stat}}))))
+    [event] = events(check(drawn_space({HOST: "a |p"}, stats={"p": {"flow": stat}})))
     assert {key for key in event if key.startswith("flow")} == flags
     if flags:
         assert event["bind_id"] == "0xabcde"

@@ -9,7 +9,7 @@ from builders.event_columns import event_columns
 from helpers.promises.growth import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.model.layout import Layout, by_row, lay_out, types_by_row
@@ -91,13 +91,11 @@ def test_events_of_a_row_keep_their_order_and_never_overlap(tracks):
 
 
 def test_partial_overlaps_and_nesting_as_drawn():
-    space = space_of(
-        draw({"/host:CPU": """
-            main |aaaaaaaa.dd
-                 |..bbbbbbbb
-                 |..ccc
-        """})
-    )  # fmt: skip
+    space = drawn_space({"/host:CPU": """
+        main |aaaaaaaa.dd
+             |..bbbbbbbb
+             |..ccc
+    """})  # fmt: skip
     events = space.planes[0].events()
     first = events.first_event
     layout = lay_out(first[:-1], first[1:], events.start_ps, events.duration_ps)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from builders import open_timelines
 from builders.open_timelines import first
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, drawn_space, space_of
 from traces.programs import Program
 
 from tbprof.base.errors import EventNotFound
@@ -42,13 +42,12 @@ def test_an_event_with_all_that_surrounds_it():
 
 def test_a_kernel_is_not_compared_with_its_launches():
     """Kernels of 4, 2 and 3 µs; the calls that launch them, 1 µs each, have their name."""
-    opened = open_timelines.built(
-        space_of(
-            draw({"/device:GPU:0": "Stream #1 |..aaaa.bb.ccc", "/host:CPU": "t |x.y.z"},
-                 names=dict.fromkeys("abcxyz", "gemm_fusion_dot"),
-                 stats={letter: {"kernel_details": "grid:1"} for letter in "abc"})
-        )
-    )  # fmt: skip
+    space = drawn_space(
+        {"/device:GPU:0": "Stream #1 |..aaaa.bb.ccc", "/host:CPU": "t |x.y.z"},
+        names=dict.fromkeys("abcxyz", "gemm_fusion_dot"),
+        stats={letter: {"kernel_details": "grid:1"} for letter in "abc"},
+    )
+    opened = open_timelines.built(space)
     start = opened.timeline.start_ps
     longest = int(opened.timeline.duration_ps.argmax())
     assert details(opened, longest)["same_name"] == {
@@ -70,37 +69,35 @@ def test_a_kernel_is_not_compared_with_its_launches():
 
 
 def test_events_of_one_name_and_several_categories_are_not_compared():
-    space = space_of(
-        draw({"/device:GPU:0": "Stream #1 |aa.b", "/device:GPU:1": "Stream #1 |aaaa\nSteps |a"},
-             names={"b": "c"})
-    )  # fmt: skip
+    space = drawn_space(
+        {"/device:GPU:0": "Stream #1 |aa.b", "/device:GPU:1": "Stream #1 |aaaa\nSteps |a"},
+        names={"b": "c"},
+    )
     opened = open_timelines.built(space)
     found = details(opened, first(opened, "a"))["same_name"]
     assert (found["count"], found["mean_ps"], found["others"]) == (2, 3.0 * US, 1)
 
 
 def test_stats_have_labels_units_and_meanings():
-    space = space_of(
-        draw(
-            {"/device:GPU:0": "Stream |a.b"},
-            names={"a": "kernel"},
-            stats={
-                "a": {
-                    "kernel_details": "regs:38 static_shared:16 dynamic_shared:0 grid:160,1,1 "
-                    "block:1024,1,1 occ_pct:50",
-                    "correlation_id": Unsigned(2**64 - 1),
-                    "bytes_accessed": 5 * 2**20,
-                    "is_eager": 1,
-                    "ratio": float("nan"),
-                    "blob": b"\x00" * 1234,
-                    "note": "own",
-                    "_pt": 12,
-                    "flow": Unsigned(7 << 58 | 5 << 2 | 2),
-                },
-                "b": {"memcpy_details": "size:112 dest:4 async:0 kind_src:pinned", "addr": 255},
+    space = drawn_space(
+        {"/device:GPU:0": "Stream |a.b"},
+        names={"a": "kernel"},
+        stats={
+            "a": {
+                "kernel_details": "regs:38 static_shared:16 dynamic_shared:0 grid:160,1,1 "
+                "block:1024,1,1 occ_pct:50",
+                "correlation_id": Unsigned(2**64 - 1),
+                "bytes_accessed": 5 * 2**20,
+                "is_eager": 1,
+                "ratio": float("nan"),
+                "blob": b"\x00" * 1234,
+                "note": "own",
+                "_pt": 12,
+                "flow": Unsigned(7 << 58 | 5 << 2 | 2),
             },
-            type_stats={"a": {"flops": 10, "note": "shared"}},
-        )
+            "b": {"memcpy_details": "size:112 dest:4 async:0 kind_src:pinned", "addr": 255},
+        },
+        type_stats={"a": {"flops": 10, "note": "shared"}},
     )
     opened = open_timelines.opened_space(space)
     answer = details(opened, 0)
@@ -149,14 +146,14 @@ def test_stats_have_labels_units_and_meanings():
     ],
 )
 def test_launches_have_the_sizes_that_are_said_and_possible(said: str, facts: dict[str, object]):
-    space = space_of(draw({"/device:GPU:0": "s |k"}, stats={"k": {"kernel_details": said}}))
+    space = drawn_space({"/device:GPU:0": "s |k"}, stats={"k": {"kernel_details": said}})
     found = values(details(open_timelines.opened_space(space), 0))
     assert found.pop("kernel_details") == said
     assert found == {f"kernel_details.{name}": value for name, value in facts.items()}
 
 
 def test_texts_of_a_megabyte_are_cut():
-    space = space_of(draw({"/host:CPU": "t |a"}, stats={"a": {"note": "x" * 1_000_000}}))
+    space = drawn_space({"/host:CPU": "t |a"}, stats={"a": {"note": "x" * 1_000_000}})
     (note,) = details(open_timelines.opened_space(space), 0)["stats"]
     assert note["value"] == "x" * 100_000 + "… (1,000,000 characters)"
 
@@ -169,17 +166,15 @@ def test_instructions_have_their_text_and_source_where_the_program_is_known():
     fusion = program.add("fusion.1", "fusion", "f32[8]{0}", "p", calls="fused", op="jit(f)/neg")
     fusion.metadata.source_file, fusion.metadata.source_line = "model.py", 12
     fusion.fusion_kind = "kLoop"
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |a.b", "/device:GPU:0": "s |k"},
-            names={"k": "loop_fusion_kernel"},
-            stats={
-                "a": {"hlo_op": "while::fusion.1", "hlo_module": "jit_f"},
-                "b": {"hlo_op": "fusion.9", "hlo_module": "jit_f"},
-                "k": {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 7},
-            },
-            programs={"jit_f(7)": program.bytes()},
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |a.b", "/device:GPU:0": "s |k"},
+        names={"k": "loop_fusion_kernel"},
+        stats={
+            "a": {"hlo_op": "while::fusion.1", "hlo_module": "jit_f"},
+            "b": {"hlo_op": "fusion.9", "hlo_module": "jit_f"},
+            "k": {"hlo_op": "fusion.1", "hlo_module": "jit_f", "program_id": 7},
+        },
+        programs={"jit_f(7)": program.bytes()},
     )
     opened = open_timelines.opened_space(space)
     answer = details(opened, first(opened, "a"))
@@ -212,16 +207,14 @@ def test_kernels_in_graphs_have_the_instructions_of_their_programs():
     call.metadata.source_file, call.metadata.source_line = "model.py", 12
     program.add("b", "negate", "f32[8]", "call.2")
     graph = {"program_id": 7, "hlo_op": "command_buffer", "cuda_graph_id": 3}
-    space = space_of(
-        draw(
-            {"/device:GPU:0": "s |akb"},
-            names={"k": "sgemm"},
-            stats={
-                letter: {**graph, "cuda_graph_node_id": node}
-                for node, letter in enumerate("akb", start=1)
-            },
-            programs={"jit_f(7)": program.bytes()},
-        )
+    space = drawn_space(
+        {"/device:GPU:0": "s |akb"},
+        names={"k": "sgemm"},
+        stats={
+            letter: {**graph, "cuda_graph_node_id": node}
+            for node, letter in enumerate("akb", start=1)
+        },
+        programs={"jit_f(7)": program.bytes()},
     )
     opened = open_timelines.opened_space(space)
     kernel = details(opened, first(opened, "sgemm"))
@@ -247,12 +240,10 @@ def test_instructions_on_a_cpu_say_how_long_their_work_went_on():
 
 
 def test_sources_are_stats_or_frames():
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |aabbccdd"},
-            names={"a": "$model.py:12 call", "c": "$builtins isinstance"},
-            stats={"b": {"source": "x.py:3", "_src": "x.cc"}, "d": {"_src": "y.cc"}},
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |aabbccdd"},
+        names={"a": "$model.py:12 call", "c": "$builtins isinstance"},
+        stats={"b": {"source": "x.py:3", "_src": "x.cc"}, "d": {"_src": "y.cc"}},
     )
     opened = open_timelines.opened_space(space)
     sources = {opened.name(index): details(opened, index)["source"] for index in range(4)}
@@ -262,18 +253,16 @@ def test_sources_are_stats_or_frames():
 
 
 def test_links_lead_to_the_rows_that_count_the_event():
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |abc", "/device:GPU:0": "s |kml"},
-            names={
-                "a": "model/dense/MatMul:MatMul", "b": "Iterator::Root::Map", "c": "Something",
-                "k": "gemm", "m": "MemcpyH2D", "l": "relu",
-            },
-            stats={
-                "k": {"kernel_details": "regs:1", "tf_op": "model/dense/MatMul:MatMul"},
-                "l": {"kernel_details": "regs:1"},
-            },
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |abc", "/device:GPU:0": "s |kml"},
+        names={
+            "a": "model/dense/MatMul:MatMul", "b": "Iterator::Root::Map", "c": "Something",
+            "k": "gemm", "m": "MemcpyH2D", "l": "relu",
+        },
+        stats={
+            "k": {"kernel_details": "regs:1", "tf_op": "model/dense/MatMul:MatMul"},
+            "l": {"kernel_details": "regs:1"},
+        },
     )  # fmt: skip
     opened = open_timelines.opened_space(space)
 
@@ -353,15 +342,13 @@ def test_texts_of_instructions_are_cut_where_they_are_too_long_to_read():
         program.add(part, "parameter", "f32[8]", within="body")
     program.add("all", "tuple", "f32[8], f32[8]", *parts)
     program.add("loop", "call", "f32[8]", calls="body")
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |a.b"},
-            stats={
-                "a": {"hlo_op": "all", "hlo_module": "jit_f"},
-                "b": {"hlo_op": "loop", "hlo_module": "jit_f"},
-            },
-            programs={"jit_f(7)": program.bytes()},
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |a.b"},
+        stats={
+            "a": {"hlo_op": "all", "hlo_module": "jit_f"},
+            "b": {"hlo_op": "loop", "hlo_module": "jit_f"},
+        },
+        programs={"jit_f(7)": program.bytes()},
     )
     opened = open_timelines.opened_space(space)
     wide, long = (details(opened, first(opened, name))["hlo"]["text"] for name in "ab")

@@ -3,7 +3,7 @@
 import pytest
 from builders import open_timelines
 from builders.open_timelines import first
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, drawn_space, space_of
 
 from tbprof.base.errors import EventNotFound
 from tbprof.timeline.model.open_timeline import OpenTimeline
@@ -20,24 +20,22 @@ def of(opened: OpenTimeline, name: str, **options: int) -> list[tuple[str, str, 
 
 def gpu() -> OpenTimeline:
     return open_timelines.opened_space(
-        space_of(
-            draw(
-                {
-                    "/host:CPU": """
-                        python |oooooooo.pp
-                               |.ll.mm
-                    """,
-                    "/device:GPU:0": "Stream #1 |...kkk.nn.x",
-                },
-                stats={
-                    "l": {"correlation_id": 7},
-                    "k": {"correlation_id": Unsigned(7)},
-                    "m": {"correlation_id": 8},
-                    "n": {"correlation_id": 8},
-                    "p": {"correlation_id": 9},
-                    "x": {"correlation_id": 0},
-                },
-            )
+        drawn_space(
+            {
+                "/host:CPU": """
+                    python |oooooooo.pp
+                           |.ll.mm
+                """,
+                "/device:GPU:0": "Stream #1 |...kkk.nn.x",
+            },
+            stats={
+                "l": {"correlation_id": 7},
+                "k": {"correlation_id": Unsigned(7)},
+                "m": {"correlation_id": 8},
+                "n": {"correlation_id": 8},
+                "p": {"correlation_id": 9},
+                "x": {"correlation_id": 0},
+            },
         )
     )
 
@@ -109,9 +107,9 @@ def test_contexts_lead_from_producers_to_consumers():
 def test_contexts_that_everybody_shares_say_nothing():
     stats = {"p": {"_pt": 0, "_p": 0}, "c": {"_ct": 0, "_c": 0}}
     many = {"/host:CPU": "a |" + "p." * 70 + "\nb |" + "c." * 70}
-    assert of(open_timelines.opened_space(space_of(draw(many, stats=stats))), "p") == []
+    assert of(open_timelines.opened_space(drawn_space(many, stats=stats)), "p") == []
     some = {"/host:CPU": "a |" + "p." * 5 + "\nb |" + "c." * 70}
-    opened = open_timelines.opened_space(space_of(draw(some, stats=stats)))
+    opened = open_timelines.opened_space(drawn_space(some, stats=stats))
     answer = flows(opened, first(opened, "p"), limit=10)
     assert (len(answer["flows"]), answer["total"]) == (10, 70)
     assert flows(opened, first(opened, "c"))["total"] == 5

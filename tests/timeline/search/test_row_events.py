@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.drawn.computed_parts import compute_part
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.gpu.kernels import find_kernels
 from tbprof.analysis.hlo.hlo import Programs
@@ -32,28 +32,26 @@ def starts(space: Space, row: TableRow) -> list[int]:
 
 
 def test_rows_are_found_where_they_were_drawn() -> None:
-    space = space_of(
-        draw(
-            {
-                "/device:GPU:0": "Stream #1 |aa.bb.cc.dd.aa",
-                "/device:GPU:1": "Stream #1 |..aa",
-                "/host:CPU": """
-                    main |mmmmmm.m
-                         |.iii
-                """,
-            },
-            names={
-                **dict.fromkeys("abc", "gemm"),
-                "d": "MemcpyH2D",
-                "m": "dense/MatMul:MatMul",
-                "i": "Iterator::Root::Map",
-            },
-            stats={
-                "a": {"tf_op": "dense/MatMul:MatMul", "kernel_details": LAUNCH.format(8)},
-                "b": {"tf_op": "dense/MatMul:MatMul", "kernel_details": LAUNCH.format(4)},
-                "c": {"kernel_details": LAUNCH.format(8)},
-            },
-        )
+    space = drawn_space(
+        {
+            "/device:GPU:0": "Stream #1 |aa.bb.cc.dd.aa",
+            "/device:GPU:1": "Stream #1 |..aa",
+            "/host:CPU": """
+                main |mmmmmm.m
+                     |.iii
+            """,
+        },
+        names={
+            **dict.fromkeys("abc", "gemm"),
+            "d": "MemcpyH2D",
+            "m": "dense/MatMul:MatMul",
+            "i": "Iterator::Root::Map",
+        },
+        stats={
+            "a": {"tf_op": "dense/MatMul:MatMul", "kernel_details": LAUNCH.format(8)},
+            "b": {"tf_op": "dense/MatMul:MatMul", "kernel_details": LAUNCH.format(4)},
+            "c": {"kernel_details": LAUNCH.format(8)},
+        },
     )
     assert starts(space, TableRow("device-op", "dense/MatMul")) == [0, 2, 3, 12]
     assert starts(space, TableRow("device-op", "MemcpyH2D")) == [9]
@@ -73,7 +71,7 @@ def test_a_stage_has_the_calls_of_its_copies():
         "a": "Iterator::Root::Interleave[0]::Map", "b": "Iterator::Root::Interleave[12]::Map",
         "c": "Iterator::Root::Interleave[0]", "d": "Interleave::Map", "e": "Iterator::Root::Zip[1]",
     }  # fmt: skip
-    space = space_of(draw({"/host:CPU": "main |a.b.c.d.e.a"}, names=names))
+    space = drawn_space({"/host:CPU": "main |a.b.c.d.e.a"}, names=names)
     assert starts(space, TableRow("iterator", "Iterator::Root::Interleave::Map")) == [0, 2, 10]
     assert starts(space, TableRow("iterator", "Iterator::Root::Interleave")) == [4]
     assert starts(space, TableRow("iterator", "Iterator::Root::Zip[1]")) == [8]
@@ -83,34 +81,28 @@ def test_a_stage_has_the_calls_of_its_copies():
 
 def test_instructions_are_found_in_their_program_on_every_kind_of_device():
     launch = {"hlo_op": "while::dot", "hlo_module": "jit_f"}
-    gpu = space_of(
-        draw(
-            {"/device:GPU:0": "Stream #1 |ab.c.k.ab", "/host:CPU": "python |d"},
-            stats={
-                "a": {**launch, "program_id": 7}, "b": {**launch, "program_id": 7},
-                "c": {**launch, "program_id": 8}, "d": {**launch, "program_id": 7},
-            },
-        )
+    gpu = drawn_space(
+        {"/device:GPU:0": "Stream #1 |ab.c.k.ab", "/host:CPU": "python |d"},
+        stats={
+            "a": {**launch, "program_id": 7}, "b": {**launch, "program_id": 7},
+            "c": {**launch, "program_id": 8}, "d": {**launch, "program_id": 7},
+        },
     )  # fmt: skip
     assert starts(gpu, TableRow("instruction", "dot", program="7")) == [0, 1, 7, 8]
     assert starts(gpu, TableRow("instruction", "dot")) == [0, 1, 3, 7, 8]
     assert starts(gpu, TableRow("instruction", "dot", program="")) == []
     assert starts(gpu, TableRow("instruction", "k", program="")) == [5]
-    tpu = space_of(
-        draw(
-            {"/device:TPU:0": "XLA Ops |aa.b.aa\nAsync XLA Ops |aaaa"},
-            names={"a": "%dot = f32[8] dot(f32[8] %p)", "b": "dot"},
-            type_stats={"a": {"program_id": -3}, "b": {"program_id": 8}},
-        )
+    tpu = drawn_space(
+        {"/device:TPU:0": "XLA Ops |aa.b.aa\nAsync XLA Ops |aaaa"},
+        names={"a": "%dot = f32[8] dot(f32[8] %p)", "b": "dot"},
+        type_stats={"a": {"program_id": -3}, "b": {"program_id": 8}},
     )
     assert starts(tpu, TableRow("instruction", "dot", program=str(2**64 - 3))) == [0, 5]
     assert starts(tpu, TableRow("instruction", "dot")) == [0, 3, 5]
-    cpu = space_of(
-        draw(
-            {"/host:CPU": "pool |aa.x.b.a"},
-            names={"x": "end: dot"},
-            stats={key: {**launch, "program_id": 7} for key in "axb"} | {"b": launch},
-        )
+    cpu = drawn_space(
+        {"/host:CPU": "pool |aa.x.b.a"},
+        names={"x": "end: dot"},
+        stats={key: {**launch, "program_id": 7} for key in "axb"} | {"b": launch},
     )
     assert starts(cpu, TableRow("instruction", "dot", program="7")) == [0, 7]
     assert starts(cpu, TableRow("instruction", "dot", program="")) == [5]

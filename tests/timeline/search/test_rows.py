@@ -3,7 +3,7 @@
 import pytest
 from builders import open_timelines
 from builders.open_timelines import find_results
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.timeline.search.query import TableRow, parse_query
 
@@ -43,21 +43,19 @@ def test_rows_are_found_on_all_tracks_and_nowhere_else():
         "b": {"tf_op": OP, "kernel_details": LAUNCH.format(4)},
         "c": {"kernel_details": LAUNCH.format(8)},
     }
-    space = space_of(
-        draw(
-            {
-                "/device:GPU:0": """
-                    Stream #1 |aa.bb.aa
-                    Stream #2 |c.a
-                """,
-                "/host:CPU": """
-                    main |mmmmmm.m
-                         |.iii
-                """,
-            },
-            names=names,
-            stats=stats,
-        )
+    space = drawn_space(
+        {
+            "/device:GPU:0": """
+                Stream #1 |aa.bb.aa
+                Stream #2 |c.a
+            """,
+            "/host:CPU": """
+                main |mmmmmm.m
+                     |.iii
+            """,
+        },
+        names=names,
+        stats=stats,
     )
     opened = open_timelines.built(space)
 

@@ -5,7 +5,7 @@ from builders import open_timelines
 from builders.open_timelines import find_results, match_overview, search
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import Ref, Unsigned, draw, space_of
+from traces import Ref, Unsigned, drawn_space
 
 from tbprof.base.errors import BadRequest
 from tbprof.timeline.model.category_names import CATEGORIES
@@ -204,17 +204,15 @@ def test_marks_have_limits():
 
 
 def test_stats_are_found_by_key_and_value():
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |aabbccdd", "/device:GPU:0": "s |a..bb"},
-            names={"a": "one", "b": "two", "c": "three", "d": "four"},
-            stats={
-                "a": {"bytes": 4096, "Note": "Hello World"},
-                "b": {"bytes": Unsigned(2**64 - 1), "Note": Ref("hello again")},
-                "c": {"bytes": 0.5},
-            },
-            type_stats={"d": {"flops": 7, "Note": "hello from the type"}, "a": {"Note": "shared"}},
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |aabbccdd", "/device:GPU:0": "s |a..bb"},
+        names={"a": "one", "b": "two", "c": "three", "d": "four"},
+        stats={
+            "a": {"bytes": 4096, "Note": "Hello World"},
+            "b": {"bytes": Unsigned(2**64 - 1), "Note": Ref("hello again")},
+            "c": {"bytes": 0.5},
+        },
+        type_stats={"d": {"flops": 7, "Note": "hello from the type"}, "a": {"Note": "shared"}},
     )
     opened = open_timelines.opened_space(space)
 
@@ -241,13 +239,11 @@ def test_stats_are_found_by_key_and_value():
 
 
 def test_sources_are_stats_and_names_of_frames():
-    space = space_of(
-        draw(
-            {"/host:CPU": "t |aabbccdd"},
-            names={"a": "$model.py:12 call", "b": "b", "c": "model.py", "d": "d"},
-            stats={"b": {"source": "/x/model.py:40"}},
-            type_stats={"d": {"source_stack": "model.py:1\nmain.py:2"}},
-        )
+    space = drawn_space(
+        {"/host:CPU": "t |aabbccdd"},
+        names={"a": "$model.py:12 call", "b": "b", "c": "model.py", "d": "d"},
+        stats={"b": {"source": "/x/model.py:40"}},
+        type_stats={"d": {"source_stack": "model.py:1\nmain.py:2"}},
     )
     opened = open_timelines.opened_space(space)
     assert sorted(names_found(opened, "source:model.py")) == ["$model.py:12 call", "b", "d"]

@@ -8,7 +8,7 @@ import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
 from helpers.drawn.small_runs import one_run
 from helpers.tables import columns, records
-from traces import draw, space_of
+from traces import drawn_space
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, gpu_steps
 
@@ -30,7 +30,7 @@ ANALYZER_ADVICE = 5
 
 
 def inputs(drawing: str = "t |a", **names: str) -> InputOps:
-    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    space = drawn_space({"/host:CPU": drawing}, names=names)
     return find_input_ops(space, Programs(space))
 
 
@@ -163,7 +163,7 @@ def test_what_single_ops_are_given_is_said_where_it_is_most_of_what_is_sent(
         python |{"ppp." * 16}.{"." * len(beside)}
                |{".h.." * 16}.{beside}
     """
-    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    space = drawn_space({"/host:CPU": drawing}, names=names)
     cause = cause_of(ops=inputs(drawing, **names), single=[find_single_ops(space, Programs(space))])
     assert cause.kind == "transfer"
     assert ("individually" in cause.sentence, "jax.jit" in cause.action) == (is_single, is_single)
@@ -178,7 +178,7 @@ def test_steps_that_are_a_small_function_each_have_no_single_ops(calls: int, is_
                |{f"{'pppp.' * calls}." * 6}
                |{f"{'.h...' * calls}." * 6}
     """
-    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    space = drawn_space({"/host:CPU": drawing}, names=names)
     programs = Programs(space)
     steps, single = find_steps(space, programs, "step"), find_single_ops(space, programs)
     assert single.calls.sum() == 6 * calls

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers.drawn.computed_parts import compute_parts
 from helpers.tables import columns
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.summaries import Summaries
 from tbprof.events.space import Space
@@ -35,7 +35,7 @@ def trace() -> Space:
     """Launches of k on two streams of a GPU and on another GPU, one by another op and shape."""
     kernel = {"kernel_details": "regs:32 shm:0 grid:8,1,1 block:64,1,1", "tf_op": "x:X"}
     other = {"kernel_details": "grid:4,1,1", "tf_op": "y:Y"}
-    return space_of(draw(
+    return drawn_space(
         {
             HOST: "python |LL.M.N",
             GPU: """
@@ -50,7 +50,7 @@ def trace() -> Space:
             "a": kernel | {"correlation_id": 1}, "b": kernel | {"correlation_id": 2},
             "c": other | {"correlation_id": 9}, "d": kernel | {"correlation_id": 3},
         },
-    ))  # fmt: skip
+    )  # fmt: skip
 
 
 def test_everything_about_a_drawn_kernel() -> None:
@@ -107,12 +107,12 @@ def test_rows_that_differ_in_tensor_cores_alone_have_calls_of_their_own() -> Non
     gemm = "volta_h884gemm_128x128"
     kernel = {"kernel_details": "regs:8 grid:2,1,1", "tf_op": "x:MatMul"}
     old, new = (
-        space_of(draw(
+        drawn_space(
             {GPU: f"Stream #1 |{cells}"},
             names={"k": gemm},
             stats={"k": kernel},
             plane_stats={GPU: {"compute_cap_major": major, "compute_cap_minor": 0}},
-        ))
+        )
         for cells, major in (("kkk.kkk", 6), ("k", 7))
     )  # fmt: skip
     parts = [compute_parts(space, "kernels", "peaks") for space in (old, new)]
@@ -140,9 +140,9 @@ def test_hosts_are_joined_and_an_unknown_kernel_has_no_calls() -> None:
 
 
 def test_equal_durations_are_one_bin() -> None:
-    histogram = described(space_of(draw(
+    histogram = described(drawn_space(
         {GPU: "Stream #1 |k.k"}, stats={"k": {"kernel_details": "regs:1"}}
-    )))["histogram"]  # fmt: skip
+    ))["histogram"]  # fmt: skip
     assert histogram == {"is_logarithmic": False, "edges_ps": [US, US], "calls": [2]}
 
 
@@ -152,9 +152,9 @@ def test_summaries_are_those_of_brute_force(seed: int) -> None:
     longest = chance.choice([2, 9])
     lengths = [chance.randint(1, longest) for _ in range(chance.randint(1, 60))]
     cells = ".".join("k" * length for length in lengths)
-    space = space_of(draw(
+    space = drawn_space(
         {GPU: f"Stream #1 |{cells}"}, stats={"k": {"kernel_details": "regs:1"}}
-    ))  # fmt: skip
+    )  # fmt: skip
     found = described(space)
     durations, histogram = found["durations"], found["histogram"]
     times = [length * US for length in lengths]

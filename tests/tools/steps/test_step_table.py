@@ -8,7 +8,7 @@ from builders.job_steps import job_of
 from helpers.tables import columns
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.advice.guides import DATA_GUIDE
 from tbprof.advice.input.input_cause import InputCause
@@ -27,7 +27,7 @@ def pipeline(*events: str) -> InputOps:
     drawing = "t |" + ".".join(
         letter * (at + 2) for at, letter in enumerate(letters[: len(events)])
     )
-    space = space_of(draw({"/host:CPU": drawing}, names=dict(zip(letters, events, strict=False))))
+    space = drawn_space({"/host:CPU": drawing}, names=dict(zip(letters, events, strict=False)))
     return find_input_ops(space, Programs(space))
 
 

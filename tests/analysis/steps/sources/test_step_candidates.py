@@ -1,7 +1,7 @@
 """What could mark steps, in traces drawn after real ones."""
 
 from helpers.drawn.drawn_groups import threads_of
-from traces import draw, space_of
+from traces import drawn_space
 
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host.host_events import HostThreads
@@ -11,7 +11,7 @@ US = 1_000_000
 
 
 def hosts_of(drawing: str, **more) -> list[HostThreads]:
-    return threads_of(space_of(draw({"/host:CPU": drawing}, **more)))
+    return threads_of(drawn_space({"/host:CPU": drawing}, **more))
 
 
 def candidates(drawing: str, **more) -> Candidates:

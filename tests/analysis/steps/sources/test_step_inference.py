@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from helpers.drawn.drawn_groups import threads_of
-from traces import draw, listed, space_of
+from traces import drawn_space, listed, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
@@ -26,7 +26,7 @@ NAMES = {
 
 def infer(drawing: str, **more: Any) -> Any:
     """The steps, or None: tests of steps look into them."""
-    return infer_in(space_of(draw({"/host:CPU": drawing}, **more)))
+    return infer_in(drawn_space({"/host:CPU": drawing}, **more))
 
 
 def infer_in(space: Space, programs: Programs | None = None) -> InferredSteps | None:
@@ -118,7 +118,7 @@ def named_alike(*lines: int) -> Space:
         metadata.source_file, metadata.source_line = "/src/train.py", line
         programs[f"jit__lambda({id_})"] = program.bytes()
     planes, names = {"/host:CPU": "python |ff.ff.ff"}, {"f": "PjitFunction(<lambda>)"}
-    return space_of(draw(planes, names=names, programs=programs))
+    return drawn_space(planes, names=names, programs=programs)
 
 
 def test_executions_of_functions_with_one_name_may_be_mixed():
@@ -229,7 +229,7 @@ def infer_jitted(drawing: str, programs: dict[str, int]) -> Any:
         for number in range(count):
             made.add(f"fusion.{number}", "fusion", "f32[8]", "x")
         compiled[f"jit_{one}({id_})"] = made.bytes()
-    space = space_of(draw({"/host:CPU": drawing}, names=names, programs=compiled))
+    space = drawn_space({"/host:CPU": drawing}, names=names, programs=compiled)
     return infer_in(space, Programs(space))
 
 
