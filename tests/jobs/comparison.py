@@ -122,8 +122,6 @@ def _steps(
             yield f"step {label!r} was recorded whole and is marked as cut"
     by_number: dict[int, list[CoreStep]] = {}
     for one in truth.counted():
-        if one.kind == "SparseCore":
-            continue
         by_number.setdefault(one.number, []).append(one)
     for number, mine in by_number.items():
         if number in named and named[number] in shown:
@@ -156,19 +154,14 @@ def _averages(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
     rounding = Slack(slack.share, slack.ps + 0.05001 * _MS)
     mean = truth.mean_ps()
     yield from _off("the average", float(shown["steptime_ms_average"]) * _MS, mean, rounding)
-    for id_, kinds in (
-        ("device_compute", (Work.COMPUTE_16, Work.COMPUTE_32, Work.COMPUTE_OTHER)),
-        ("input", (Work.INPUT,)),
-        ("collectives", _COLUMNS["deviceCollectivesTimeMs"]),
+    for name, kinds in (
+        ("device_compute_time_ms_avg", _POD["1"]),
+        ("infeed_time_ms_avg", (Work.INPUT,)),
+        ("device_collectives_time_ms_avg", _COLUMNS["deviceCollectivesTimeMs"]),
     ):
-        properties = {
-            "device_compute": "device_compute_time_ms_avg",
-            "input": "infeed_time_ms_avg",
-            "collectives": "device_collectives_time_ms_avg",
-        }
-        if properties[id_] in shown:
-            value = float(shown[properties[id_]]) * _MS
-            yield from _off(f"average {id_}", value, truth.mean_ps(*kinds), rounding)
+        if name in shown:
+            value = float(shown[name]) * _MS
+            yield from _off(f"average {name}", value, truth.mean_ps(*kinds), rounding)
     first, second = pages.properties, pages.input_page[1]["p"]
     for name in ("steptime_ms_average", "infeed_percent_average", "input_conclusion"):
         if first.get(name) != second.get(name):

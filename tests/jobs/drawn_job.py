@@ -105,25 +105,22 @@ class Truth:
         cut = {row.number for row in self.rows if row.is_recorded and not row.is_whole}
         return [number for number in self.numbers if number not in cut]
 
-    def counted(self, kind: str = "") -> list[CoreStep]:
-        """The rows that averages are of: recorded ones of whole steps, of devices of a kind."""
+    def counted(self) -> list[CoreStep]:
+        """The rows that averages are of: recorded ones of whole steps, without SparseCores."""
         whole = set(self.whole_numbers)
         return [
             row
             for row in self.rows
-            if row.is_recorded and row.number in whole and row.kind in (kind, kind or row.kind)
+            if row.is_recorded and row.number in whole and row.kind != "SparseCore"
         ]
 
     def mean_ps(self, *kinds: Work) -> float:
         """The mean over `counted` of how long they did such work; of their length without kinds.
 
-        A step's mean over its devices comes first, then that of all steps. SparseCores are left
-        out.
+        A step's mean over its devices comes first, then that of all steps.
         """
         by_step: dict[int, list[int]] = {}
         for row in self.counted():
-            if row.kind == "SparseCore":
-                continue
             by_step.setdefault(row.number, []).append(row.ps(*kinds) if kinds else row.duration_ps)
         means = [sum(values) / len(values) for values in by_step.values()]
         return sum(means) / len(means)
@@ -135,7 +132,6 @@ class DrawnJob:
 
     files: Mapping[str, bytes]
     truth: Truth
-    notes: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, logdir: Path, run: str = "drawn") -> str:
         """The name of the run that its files are, as a logdir holds them."""

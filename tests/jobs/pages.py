@@ -56,11 +56,6 @@ class Pages:
         """The findings by id."""
         return {row["id"]: row for row in rows(self.overview[7])}
 
-    @property
-    def figures(self) -> dict[str, Row]:
-        """The figures by id."""
-        return {row["id"]: row for row in rows(self.overview[8])}
-
     @cached_property
     def pod(self) -> dict[str, dict[tuple[str, str], Row]]:
         """The records of the pod viewer, by step, then by (host, worker)."""
