@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from builders.evidence import TPU, claim, evidence, finding_of, severities
+from helpers.drawn.small_runs import one_run
 from helpers.promises.evidence_links import check_claim, claims
-from traces import write
 from traces.planted_programs import PLANTED, planted_gpu
 
 from tbprof.advice.evidence import Evidence
@@ -16,8 +16,7 @@ from tbprof.advice.finding import Finding
 from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
 from tbprof.analysis.bounds.program_losses import ProgramLosses
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from tbprof.engine.engine import DataRequest
 
 CAUSES = {
     "wide_products": Cause.WIDE_PRODUCT, "small_products": Cause.SMALL_PRODUCT,
@@ -33,26 +32,20 @@ SAVED_US = {
 }  # fmt: skip
 
 
-def opened(folder: Path, content: bytes) -> tuple[Engine, str]:
-    write(folder, content)
-    engine = Engine(Logdir(str(folder)))
-    return engine, engine.runs()[0]
-
-
 @pytest.mark.parametrize("id_", PLANTED)
 def test_a_planted_cause_is_found_and_shown(id_: str, tmp_path: Path):
-    engine, run = opened(tmp_path, planted_gpu(id_))
-    by_id = {one.id: one for one in claims(engine, run)}
+    engine = one_run(tmp_path, h0=planted_gpu(id_))
+    by_id = {one.id: one for one in claims(engine, "run")}
     assert set(by_id) & set(PLANTED) == {id_}
     one = by_id[id_]
     assert "40.0 %" in one.title
     assert "p (40.0 %" in one.detail
     saved_us = SAVED_US[id_]
     assert one.gain_ms == (None if saved_us is None else pytest.approx(saved_us / 1e3, rel=1e-3))
-    check_claim(engine, run, one)
+    check_claim(engine, "run", one)
     # The link shows what is counted: the time of all rows with the cause.
     assert (one.tool, one.view) == ("hlo_stats", {"f.cause": f"={CAUSE_NAMES[CAUSES[id_]]}"})
-    (table,) = engine.tables(DataRequest(run, "hlo_stats"))
+    (table,) = engine.tables(DataRequest("run", "hlo_stats"))
     rows = zip(
         *(table.column(name).cells() for name in ("cause", "hlo_op_name", "total_self_time")),
         strict=True,
@@ -62,8 +55,8 @@ def test_a_planted_cause_is_found_and_shown(id_: str, tmp_path: Path):
 
 @pytest.mark.parametrize("id_", PLANTED)
 def test_the_program_without_the_cause_has_no_such_finding(id_: str, tmp_path: Path):
-    engine, run = opened(tmp_path, planted_gpu(id_, is_planted=False))
-    assert not {one.id for one in claims(engine, run)} & set(PLANTED)
+    engine = one_run(tmp_path, h0=planted_gpu(id_, is_planted=False))
+    assert not {one.id for one in claims(engine, "run")} & set(PLANTED)
 
 
 def lost(cause: Cause, permille: int, saved: int = 0, argument: int = 0, **more: Any) -> Evidence:
