@@ -19,6 +19,7 @@ from helpers.tables import ids, records, rows
 from tools.test_overview_of_tpus_and_cpus import TPU_STEPS, TPU_TRACE
 from traces import draw
 
+from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import Phase
 
 
@@ -168,25 +169,19 @@ def test_what_hosts_agree_on_is_told_once():
 
 
 def test_what_many_hosts_differ_in_is_a_row_for_each_of_the_most_common_values():
-    def host(number: int) -> bytes:
-        version = str(number if number < 8 else number % 2)
-        return draw({"/host:metadata": "", GPU: "s |k"},
-                    plane_stats={"/host:metadata": {"jax_version": version}})  # fmt: skip
+    def host(version: int) -> tuple[bytes, Steps]:
+        stats = {"/host:metadata": {"jax_version": str(version)}}
+        return draw({"/host:metadata": "", GPU: "s |k"}, plane_stats=stats), GPU_STEPS
 
-    def versions(hosts: int) -> list[tuple[object, object]]:
-        found = rows(build(*[(host(number), GPU_STEPS) for number in range(hosts)])[10])
+    def shown(*versions: int) -> list[tuple[object, object]]:
+        found = rows(build(*map(host, versions))[10])
         return [(row[2], row[4]) for row in found if row[0] == "version_jax"]
 
-    assert versions(8) == [(str(number), f"h{number}") for number in range(8)]
-    assert versions(9)[0] == ("0", "h0 and 1 more")
-    assert versions(9)[1:] == [(str(number), f"h{number}") for number in range(1, 8)]
-
-    def different(number: int) -> bytes:
-        return draw({"/host:metadata": "", GPU: "s |k"},
-                    plane_stats={"/host:metadata": {"jax_version": str(number)}})  # fmt: skip
-
-    found = rows(build(*[(different(number), GPU_STEPS) for number in range(10)])[10])
-    ones = [(row[2], row[4]) for row in found if row[0] == "version_jax"]
+    assert shown(*range(8)) == [(str(number), f"h{number}") for number in range(8)]
+    twice = shown(*range(8), 0)
+    assert twice[0] == ("0", "h0 and 1 more")
+    assert twice[1:] == [(str(number), f"h{number}") for number in range(1, 8)]
+    ones = shown(*range(10))
     assert ones[:7] == [(str(number), f"h{number}") for number in range(7)]
     assert ones[7:] == [("3 other values", "h7 and 2 more")]
 
