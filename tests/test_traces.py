@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from traces import COLUMN_PS, Ref, Unsigned, draw, drawn_space, write
-
-from tbprof._pb import message
+from traces import COLUMN_PS, Ref, Unsigned, draw, drawn_space, message_of, write
 
 DRAWING = """
     Stream #1 |mmmm.rr.nnnn.
@@ -23,7 +21,7 @@ def test_a_drawing_becomes_lines_and_nested_events() -> None:
         hostnames=["h0"],
     )
 
-    space = message("tensorflow.profiler.XSpace").FromString(content)
+    space = message_of(content)
 
     (plane,) = space.planes
     names = {number: entry.name for number, entry in plane.event_metadata.items()}

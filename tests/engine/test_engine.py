@@ -17,9 +17,8 @@ from helpers.drawn.small_runs import (
     one_run,
 )
 from helpers.payloads import body_of, document_of
-from traces import draw, write_run
+from traces import draw, message_of, write_run
 
-from tbprof._pb import message
 from tbprof.base.errors import (
     BadRequest,
     BadTrace,
@@ -207,7 +206,7 @@ def test_where_no_host_is_readable_the_reason_is_the_answer(engine: Engine):
 
 
 def test_damage_and_the_recorders_errors_are_warnings(tmp_path: Path):
-    space = message("tensorflow.profiler.XSpace").FromString(CPU_TRACE)
+    space = message_of(CPU_TRACE)
     space.errors.append("lost some")
     space.warnings.append("clock went back")
     whole = space.SerializeToString()

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from helpers.drawn import small_runs
 from timeline.export.chrome_twin import expected_events, parsed, read_events, written
-from traces import draw, listed, space_of, write_run
+from traces import draw, listed, message_of, space_of, write_run
 
-from tbprof._pb import message
 from tbprof.base.errors import BadRequest, BadTrace, NoData
 from tbprof.engine.engine import DataRequest, Engine, Stream
 from tbprof.engine.timelines import streams
@@ -194,7 +193,7 @@ def test_planes_without_lines_are_a_reason_in_the_menu(one_run: Callable[..., En
 
 
 def test_events_that_stand_for_several_are_told(one_run: Callable[..., Engine]) -> None:
-    space = message("tensorflow.profiler.XSpace").FromString(TRACE)
+    space = message_of(TRACE)
     space.planes[0].lines[0].events.add(metadata_id=1, num_occurrences=7, duration_ps=5)
     trace = document(one_run(h0=space.SerializeToString()))
     assert len(read_events(trace)) == 3

@@ -6,15 +6,14 @@ from pathlib import Path
 import pytest
 from helpers.started.programs import QUICK_TO_COMPILE, ForkServer, run
 from helpers.started.recordings import recorded
-
-from tbprof._pb import message
+from traces import message_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAMPLES = sorted((EXAMPLES / "logdir").rglob("*.xplane.pb"))
 
 
 def read(path: Path):
-    return message("tensorflow.profiler.XSpace").FromString(path.read_bytes())
+    return message_of(path.read_bytes())
 
 
 def steps(space) -> list[int]:

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from helpers.payloads import Row, document_of
 from parity.converters import XPROF, convert
+from traces import message_of
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.engine.engine import Engine
 from tbprof.xplane.reader import read_space
@@ -102,7 +102,7 @@ def by(rows_: Sequence[Row], *keys: str) -> dict[tuple[Any, ...], Row]:
 
 def renamed(content: bytes, stat: str, to: str, vendor: str) -> bytes:
     """The trace with one stat renamed and its GPUs' vendor stated: what a newer recorder writes."""
-    space = message("tensorflow.profiler.XSpace").FromString(content)
+    space = message_of(content)
     for plane in space.planes:
         if not plane.name.startswith("/device:GPU:"):
             continue

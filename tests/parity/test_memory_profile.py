@@ -13,11 +13,10 @@ import pytest
 from helpers.drawn.small_runs import one_run
 from helpers.payloads import document_of
 from parity.oracle import Compare, Compared
-from traces import draw
+from traces import draw, message_of
 from traces.memory.allocators import GPU, Tensor, memory_trace
 from traces.memory.misread_memory import address_used_again, lines_with_starts
 
-from tbprof._pb import message
 from tbprof.tools.memory.memory_records import BEFORE_OP
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
@@ -83,7 +82,7 @@ def shape_of(event: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def line_starts(trace: Path) -> set[int]:
-    space = message("tensorflow.profiler.XSpace").FromString(trace.read_bytes())
+    space = message_of(trace.read_bytes())
     return {line.timestamp_ns * 1000 for plane in space.planes for line in plane.lines}
 
 

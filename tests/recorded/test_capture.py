@@ -10,9 +10,9 @@ import pytest
 from helpers.patience import PATIENCE_S
 from helpers.started.programs import ROOT, started
 from recorded.conftest import SCRIPTS
+from traces import message_of
 
 import tbprof
-from tbprof._pb import message
 
 SEVERAL_MS = 2000  # of capture_programs.py
 
@@ -75,7 +75,7 @@ def test_the_python_tracer_records_calls(found, logdir):
 def calls(logdir: Path, run: str) -> set[str]:
     """The functions that have frames in a capture: `$file:line function`."""
     [path] = (logdir / "plugins" / "profile" / run).glob("*.xplane.pb")
-    space = message("tensorflow.profiler.XSpace").FromString(path.read_bytes())
+    space = message_of(path.read_bytes())
     names = {one.name for plane in space.planes for one in plane.event_metadata.values()}
     return {name.rpartition(" ")[2] for name in names if name.startswith("$")}
 

@@ -8,6 +8,7 @@ from .drawing import COLUMN_PS as COLUMN_PS
 from .drawing import ByLetter as ByLetter
 from .drawing import draw as draw
 from .drawing import drawn_space as drawn_space
+from .drawing import message_of as message_of
 from .drawing import space_of as space_of
 from .drawing import write as write
 from .drawing import write_run as write_run

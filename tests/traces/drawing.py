@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from tbprof._pb import message
 from tbprof.events.space import Space
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import space_in
@@ -93,6 +94,11 @@ def write_run(logdir: Path, hosts: Mapping[str, bytes], run: str = "run") -> Pat
 def drawn_space(planes: Mapping[str, str] | Sequence[tuple[str, str]], **more: Any) -> Space:
     """The space of what `draw` draws."""
     return space_of(draw(planes, **more))
+
+
+def message_of(content: bytes) -> Any:
+    """The message in a trace file."""
+    return message("tensorflow.profiler.XSpace").FromString(content)
 
 
 def space_of(content: bytes) -> Space:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any
 
 from google.protobuf.message import DecodeError
-from traces import draw
+from traces import draw, message_of
 from traces.every_trace import GPU_LOGDIR
 from traces.memory.allocators import Tensor, memory_trace
 from traces.programs import Program
@@ -97,7 +97,7 @@ def drawn() -> tuple[bytes, ...]:
 
 def change(random: Random, content: bytes) -> bytes:
     """`content` with one to eight changes to its messages."""
-    space = message("tensorflow.profiler.XSpace").FromString(content)
+    space = message_of(content)
     for _ in range(random.choice((1, 1, 2, 4, 8))):
         _change_within(random, space)
     return bytes(space.SerializeToString())

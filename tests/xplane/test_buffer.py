@@ -11,12 +11,11 @@ from random import Random
 import numpy as np
 import pytest
 from helpers.commands import python_prints
-from traces import draw, write
+from traces import draw, message_of, write
 from xplane import fuzz, generate
 from xplane.generate import body, scalar, varint
 from xplane.whole import whole
 
-from tbprof._pb import message
 from tbprof.base.errors import BadTrace, Unreachable
 from tbprof.kernels.xplane.passes import Pass
 from tbprof.xplane import buffer
@@ -273,7 +272,7 @@ def _long_trace() -> bytes:
             "a": {"tf_op": "x/A:A"},
         },
     )
-    space = message("tensorflow.profiler.XSpace").FromString(content)
+    space = message_of(content)
     for plane in space.planes:
         events = list(plane.lines[0].events)
         plane.lines[0].events.extend(events * 30_000)

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from traces import space_of
+from traces import message_of, space_of
 from xplane import generate
 
 from tbprof._pb import message
@@ -34,7 +34,7 @@ KINDS = {
 def test_columns_of_generated_spaces_are_what_protobuf_reads() -> None:
     for seed in range(800):
         content = generate.space(Random(seed))
-        expected = message("tensorflow.profiler.XSpace").FromString(content)
+        expected = message_of(content)
         planes = [plane for plane in expected.planes if plane.name or plane.lines]
         if planes:
             _check(space_of(content), expected, planes)
@@ -57,7 +57,7 @@ def test_columns_of_accelerator_traces_are_what_protobuf_reads(
 
 
 def _check_file(path: Path) -> None:
-    expected = message("tensorflow.profiler.XSpace").FromString(path.read_bytes())
+    expected = message_of(path.read_bytes())
     _check(read_space(path), expected, list(expected.planes))
 
 

@@ -12,11 +12,10 @@ from google.protobuf.message import DecodeError
 from helpers.promises.growth import seconds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import Ref, draw, drawn_space, space_of
+from traces import Ref, draw, drawn_space, message_of, space_of
 from xplane import fuzz
 from xplane.generate import body, scalar, varint
 
-from tbprof._pb import message
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Space
 from tbprof.xplane.damage import MOST_PER_KIND
@@ -44,7 +43,7 @@ def _notices(space: Space) -> list:
 
 def _is_valid(content: bytes) -> bool:
     try:
-        message("tensorflow.profiler.XSpace").FromString(content)
+        message_of(content)
     except DecodeError:
         return False
     return True
@@ -94,7 +93,7 @@ def test_events_before_a_cut_are_read() -> None:
 
 def after_first_plane() -> int:
     """The bytes of TRACE behind its first plane."""
-    space = message("tensorflow.profiler.XSpace").FromString(TRACE)
+    space = message_of(TRACE)
     del space.planes[0]
     return len(space.SerializeToString())
 

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import Ref, draw, listed, space_of
+from traces import Ref, draw, listed, message_of, space_of
 from traces.programs import Program
 
-from tbprof._pb import message
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.gpu.kernel_launch import Launch, parse_launch
 from tbprof.analysis.gpu.kernels import Kernels, find_kernels, merge_kernels
@@ -182,7 +181,7 @@ def test_what_was_not_recorded_is_unknown_not_zero():
 
 
 def test_durations_below_a_nanosecond_count():
-    space = message("tensorflow.profiler.XSpace").FromString(
+    space = message_of(
         draw({GPU: "Stream #1 |a.b"}, names={"b": "a"}, stats={"a": BASE, "b": BASE})
     )
     for event, length in zip(space.planes[0].lines[0].events, (300, 1_200), strict=True):

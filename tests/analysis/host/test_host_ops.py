@@ -7,10 +7,9 @@ import pytest
 from helpers.promises.growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
-from traces import draw, listed, space_of
+from traces import draw, listed, message_of, space_of
 from traces.programs import Program
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.ops.ops import find_ops
@@ -134,7 +133,7 @@ def test_idle_and_busy_make_up_the_window(threads):
 
 
 def test_aggregated_events_give_their_own_counts_and_self_time():
-    space = message("tensorflow.profiler.XSpace").FromString(
+    space = message_of(
         draw({HOST: "t |aaaaaa.bb"}, names=OPS, stats={"a": {"self_duration_ps": 2 * US}})
     )
     for event, times in zip(space.planes[0].lines[0].events, (5, 3), strict=True):

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from builders.program_ops import access
-from traces import Unsigned, draw, space_of
+from traces import Unsigned, draw, message_of, space_of
 from traces.programs import Program
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.ops.ops import find_ops
@@ -313,7 +312,7 @@ def test_what_the_compiler_added_has_its_hlo_category_as_type():
 
 
 def test_aggregated_events_count_their_executions():
-    space = message("tensorflow.profiler.XSpace").FromString(
+    space = message_of(
         draw(
             {TPU: "XLA Ops |aaaaaa.bb"},
             stats={"a": {"self_duration_ps": 2 * US}},

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from helpers.drawn.drawn_devices import TPU, US, _lines, devices_of, rows
-from traces import Unsigned, draw
+from traces import Unsigned, draw, message_of
 
-from tbprof._pb import message
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 
@@ -37,7 +36,7 @@ def steady(
     second, and ahead by what `jumps` says from such an op on. The program lasts as long as its op,
     or where the next one is too early as long as fits.
     """
-    space = message("tensorflow.profiler.XSpace").FromString(
+    space = message_of(
         draw(
             {TPU: "XLA Ops |a.a.a\nXLA Modules |m.m.m\nAsync XLA Ops |s.s.s"},
             stats={"a": {"device_offset_ps": 0, "device_duration_ps": 0}},

@@ -2,9 +2,7 @@
 
 import pytest
 from helpers.drawn.drawn_steps import GPU, HOST, steps_of, table, times
-from traces import Unsigned, draw
-
-from tbprof._pb import message
+from traces import Unsigned, draw, message_of
 
 STEP = {"step_num": 0, "_r": 1}
 MARKERS = {"s": {"_r": 1, "step_num": 7}, "t": {"_r": 1, "step_num": 8}}
@@ -218,7 +216,7 @@ def test_numbered_events_without_a_name_mark_no_steps():
         names={"x": "lost", "p": "batch", "q": "batch"},
         stats={letter: {"step_num": at} for at, letter in enumerate("xpq")},
     )
-    space = message("tensorflow.profiler.XSpace").FromString(trace)
+    space = message_of(trace)
     kinds = space.planes[0].event_metadata
     [lost] = [key for key, kind in kinds.items() if kind.name == "lost"]
     del kinds[lost]

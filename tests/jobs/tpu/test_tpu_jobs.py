@@ -4,27 +4,21 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 from helpers.drawn.drawn_steps import steps_of
+from traces import message_of
 
 from jobs import TpuJob, Work, draw_tpu_job
-from tbprof._pb import message
 from tbprof.analysis.job.job_steps import merge_steps
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
 MS = 10**9
 
 
-def space(content: bytes) -> Any:
-    """The message of a file."""
-    return message("tensorflow.profiler.XSpace").FromString(content)
-
-
 def lines(content: bytes, plane: str) -> dict[str, list[str]]:
     """The names of the events of each line of a plane."""
-    found = next(one for one in space(content).planes if one.name == plane)
+    found = next(one for one in message_of(content).planes if one.name == plane)
     names = found.event_metadata
     return {line.name: [names[event.metadata_id].name for event in line.events]
             for line in found.lines}  # fmt: skip
@@ -53,9 +47,9 @@ def test_the_same_job_is_the_same_bytes() -> None:
 
 
 def test_structure_is_that_of_a_recorded_trace(tpu_trace: Path) -> None:
-    recorded = space(tpu_trace.read_bytes())
+    recorded = message_of(tpu_trace.read_bytes())
     (content,) = draw_tpu_job(TpuJob(steps=3, host_copy_us=500, has_barrier=True)).files.values()
-    drawn = space(content)
+    drawn = message_of(content)
     for plane in ("/device:TPU:1", "/host:metadata", "/host:CPU", "Task Environment"):
         real = next(one for one in recorded.planes if one.name == plane)
         made = next(one for one in drawn.planes if one.name == plane)

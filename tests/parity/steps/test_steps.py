@@ -14,8 +14,8 @@ import pytest
 from helpers.payloads import document_of, rows
 from helpers.tables import records
 from parity.oracle import Compare
+from traces import message_of
 
-from tbprof._pb import message
 from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.grouping.roots import names_at
 from tbprof.engine.engine import DataRequest, Engine
@@ -144,7 +144,7 @@ def test_xprof_shows_the_longer_of_two_gpus(pair: Pair, case: str):
 
 def union_us(trace: Path, name: str) -> float:
     """How long kernels ran on a GPU within its step, read by protobuf and counted plainly."""
-    space = message("tensorflow.profiler.XSpace").FromString(trace.read_bytes())
+    space = message_of(trace.read_bytes())
     [plane] = [plane for plane in space.planes if plane.name == name]
     texts = {key: entry.name for key, entry in plane.event_metadata.items()}
     streams = [line for line in plane.lines if line.name.startswith("Stream")]

@@ -14,10 +14,9 @@ from helpers.patience import PATIENCE_S
 from helpers.payloads import Row, document_of, rows
 from parity.converters import PROFILE, convert
 from parity.oracle import by
-from traces import Unsigned
+from traces import Unsigned, message_of
 from traces.misread_pipelines import DRAWN, overlapping_children, stages, through_a_function
 
-from tbprof._pb import message
 from tbprof.analysis.vocabulary.input_names import stage_name
 from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
@@ -37,7 +36,7 @@ class Both:
 
     def __init__(self, python: str, folder: Path, trace: bytes) -> None:
         # The plugin takes the name of a host from within the trace where it is there.
-        hostnames = message("tensorflow.profiler.XSpace").FromString(trace).hostnames
+        hostnames = message_of(trace).hostnames
         path = folder / f"{hostnames[0] if hostnames else 'h0'}.xplane.pb"
         path.write_bytes(trace)
         out = folder / "answer.json"
@@ -55,7 +54,7 @@ class Both:
 
 def halved(trace: bytes) -> bytes:
     """The trace with the ids of its iterators in 62 bits; equal ones stay equal."""
-    space = message("tensorflow.profiler.XSpace").FromString(trace)
+    space = message_of(trace)
     for plane in space.planes:
         wanted = {row for row, entry in plane.stat_metadata.items() if entry.name in ID_STATS}
         iterators = {

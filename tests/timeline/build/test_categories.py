@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from builders.unlaid_timelines import category_of, shown
-from traces import Ref, draw, drawn_space, space_of
+from traces import Ref, draw, drawn_space, message_of, space_of
 
-from tbprof._pb import message
 from tbprof.analysis.host.host_roles import Role
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.timeline.build.tracks import find_tracks
@@ -85,7 +84,7 @@ def test_without_a_device_nothing_is_launched():
 
 def test_events_without_duration_go_by_their_names():
     content = draw({"/host:CPU": "main |a"}, names={"a": "checkpoint"})
-    trace = message("tensorflow.profiler.XSpace").FromString(content)
+    trace = message_of(content)
     trace.planes[0].lines[0].events[0].duration_ps = 0
     unlaid = find_tracks(space_of(bytes(trace.SerializeToString())))
     assert category_of(unlaid) == {"checkpoint": "other"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.payloads import rows
 from helpers.promises.all_pages import GPU, HOST, Ask, marked
-from traces import draw, listed
+from traces import draw, listed, message_of
 
 from tbprof._pb import message
 from tbprof.base.errors import NoData
@@ -157,7 +157,7 @@ def test_a_device_without_capabilities_has_no_rates(ask: Ask):
 
 def test_a_trace_that_ends_within_a_step_is_read_up_to_there(ask: Ask):
     """The file is cut off within the third marker, which is all that is lost."""
-    space = message("tensorflow.profiler.XSpace").FromString(marked(1, 2, 3))
+    space = message_of(marked(1, 2, 3))
     [plane] = space.planes
     lines = message("tensorflow.profiler.XPlane")(lines=plane.lines)
     del plane.lines[:]
@@ -207,7 +207,7 @@ def test_names_that_are_no_utf8(ask: Ask):
 
 
 def test_events_of_no_length_and_none_at_all(ask: Ask):
-    space = message("tensorflow.profiler.XSpace").FromString(marked(1, 2))
+    space = message_of(marked(1, 2))
     for event in space.planes[0].lines[0].events:
         event.duration_ps = 0
     answer = ask(h0=space.SerializeToString())
@@ -216,7 +216,7 @@ def test_events_of_no_length_and_none_at_all(ask: Ask):
 
 
 def test_absurd_times(ask: Ask):
-    space = message("tensorflow.profiler.XSpace").FromString(marked(1, 2, 3))
+    space = message_of(marked(1, 2, 3))
     events = space.planes[0].lines[0].events
     events[0].offset_ps, events[0].duration_ps = 2**62, 2**62
     events[1].duration_ps = -5

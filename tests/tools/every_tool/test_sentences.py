@@ -7,13 +7,11 @@ from random import Random
 import pytest
 from helpers.drawn.small_runs import one_run
 from helpers.promises.sentences import check_sentence, check_sentences
-from traces import draw
+from traces import draw, message_of
 from traces.every_trace import TRACES, every_trace, opened
 from traces.misread_runs import marked
 from traces.runs import GPU, HOST, RUNS, cpu_steps, gpu_steps
 from xplane.fuzz import mutate
-
-from tbprof._pb import message
 
 HOUR_NS = 3600 * 10**9
 NOW_NS = 1_700_000_000_000_000_000
@@ -22,7 +20,7 @@ SEEDS = range(6)
 
 def changed(content: bytes, how: str) -> bytes:
     """The trace with all durations 0, or negative, or times far apart or all the same."""
-    space = message("tensorflow.profiler.XSpace").FromString(content)
+    space = message_of(content)
     for plane in space.planes:
         for line in plane.lines:
             for at, event in enumerate(line.events):
