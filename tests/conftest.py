@@ -182,6 +182,12 @@ def amd_trace(real_traces: Path) -> Path:
     return _only_trace(real_traces / "gpu_jax_mi350")
 
 
+@pytest.fixture(params=["gpu_trace", "tpu_trace"])
+def accelerator_trace(request: pytest.FixtureRequest) -> Path:
+    """The trace of the GPUs, and that of the TPU cores."""
+    return Path(request.getfixturevalue(request.param))
+
+
 def _only_trace(logdir: Path) -> Path:
     found = sorted(logdir.rglob("*.xplane.pb"))
     if len(found) != 1:

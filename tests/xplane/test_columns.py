@@ -49,11 +49,8 @@ def test_columns_of_recorded_traces_are_what_protobuf_reads(sample_logdir: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_columns_of_accelerator_traces_are_what_protobuf_reads(
-    trace: str, request: pytest.FixtureRequest
-) -> None:
-    _check_file(request.getfixturevalue(trace))
+def test_columns_of_accelerator_traces_are_what_protobuf_reads(accelerator_trace: Path) -> None:
+    _check_file(accelerator_trace)
 
 
 def _check_file(path: Path) -> None:

@@ -82,11 +82,8 @@ def test_rows_of_recorded_traces_are_their_details(sample_logdir: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_rows_of_accelerator_traces_are_their_details(
-    trace: str, request: pytest.FixtureRequest
-) -> None:
-    assert check(read_space(request.getfixturevalue(trace))) > 10_000
+def test_rows_of_accelerator_traces_are_their_details(accelerator_trace: Path) -> None:
+    assert check(read_space(accelerator_trace)) > 10_000
 
 
 def test_types_have_rows_too() -> None:

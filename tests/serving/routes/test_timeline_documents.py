@@ -44,10 +44,8 @@ def test_examples_run_and_hold_nothing_that_is_not_named(client: Client, example
     assert not set(keys(body)) - WORDS
 
 
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_answers_on_accelerators_are_named_too(trace: str, request: pytest.FixtureRequest):
-    path: Path = request.getfixturevalue(trace)
-    client = client_of(path)
+def test_answers_on_accelerators_are_named_too(accelerator_trace: Path):
+    client = client_of(accelerator_trace)
     run = client.get(f"{BASE}runs").get_json()[0]
     for part in ("events", "derived"):
         index = client.get(f"{BASE}timeline?run={run}&part={part}").get_json()

@@ -184,9 +184,8 @@ def test_one_type_may_be_another_thing_on_another_track():
     assert sorted(CATEGORIES[row][0] for row in unlaid.types.category) == ["compute", "steps"]
 
 
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_what_runs_on_real_devices_has_a_category(trace: str, request: pytest.FixtureRequest):
-    unlaid = find_tracks(read_space(request.getfixturevalue(trace)))
+def test_what_runs_on_real_devices_has_a_category(accelerator_trace: Path):
+    unlaid = find_tracks(read_space(accelerator_trace))
     count = np.zeros(len(CATEGORIES), np.int64)
     for track in unlaid.tracks:
         if unlaid.sections[track.section].kind == "device" and track.kind != "other":

@@ -6,7 +6,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 from builders.unlaid_timelines import timeline_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -150,11 +149,8 @@ def test_a_trace_without_counters_has_none():
     assert counters(drawn_space({"/host:CPU": "main |a"})) == {}
 
 
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_the_peaks_of_real_traces_are_those_of_the_overview(
-    trace: str, request: pytest.FixtureRequest
-):
-    space = read_space(request.getfixturevalue(trace))
+def test_the_peaks_of_real_traces_are_those_of_the_overview(accelerator_trace: Path):
+    space = read_space(accelerator_trace)
     programs = Programs(space)
     peaks, summary = find_memory_peaks(space, programs), summarize(find_memory(space, programs))
     assert sorted(peaks.peak_bytes) == sorted(summary.peak_bytes)

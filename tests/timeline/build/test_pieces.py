@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 from traces import drawn_space
 
 from tbprof.events.space import Space
@@ -69,7 +68,5 @@ def test_pieces_give_the_timeline_of_the_whole():
     assert_equal(drawn(), drawn())
 
 
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_real_traces_are_the_same_by_pieces(trace: str, request: pytest.FixtureRequest):
-    path: Path = request.getfixturevalue(trace)
-    assert_equal(read_space(path), read_space(path))
+def test_real_traces_are_the_same_by_pieces(accelerator_trace: Path):
+    assert_equal(read_space(accelerator_trace), read_space(accelerator_trace))

@@ -326,9 +326,8 @@ def test_every_event_of_a_sample_is_on_one_track(run: str, sample_logdir: Path):
     check_completeness(sample_logdir / "plugins" / "profile" / run / "host0.xplane.pb")
 
 
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_every_event_of_a_real_trace_is_on_one_track(trace: str, request: pytest.FixtureRequest):
-    check_completeness(request.getfixturevalue(trace))
+def test_every_event_of_a_real_trace_is_on_one_track(accelerator_trace: Path):
+    check_completeness(accelerator_trace)
 
 
 def check_completeness(path: Path) -> None:

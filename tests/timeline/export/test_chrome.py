@@ -97,11 +97,8 @@ def test_recorded_traces_are_read_back_event_by_event(sample_logdir: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
-def test_accelerator_traces_are_read_back_event_by_event(
-    trace: str, request: pytest.FixtureRequest
-) -> None:
-    check(read_space(request.getfixturevalue(trace)))
+def test_accelerator_traces_are_read_back_event_by_event(accelerator_trace: Path) -> None:
+    check(read_space(accelerator_trace))
 
 
 def test_what_an_event_looks_like() -> None:
