@@ -9,7 +9,6 @@ then with all parts kept, and cold on a Dask cluster of two workers that runs al
 command's own processor time and memory. xprof takes part up to N hosts.
 """
 
-import argparse
 import os
 import shutil
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from benchmarks import measure
 from benchmarks.clusters import local_cluster
+from benchmarks.command_line import parser_of
 from benchmarks.measure import Cost, Failed
 from benchmarks.programs import Programs
 from benchmarks.traces import build_hosts, build_traces
@@ -72,9 +72,7 @@ def row(hosts: int, bytes_: int, cold: Cost, kept: Cost, cluster: Cost, xprof: s
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--source", type=Path, default=build_traces.default_source())
     parser.add_argument("--hosts", type=int, nargs="*", default=HOSTS)
     parser.add_argument("--tool", default="overview_page")

@@ -7,7 +7,6 @@ what the same request takes of the small program is subtracted. Frames are measu
 Chromium by frontend/e2e/timings/program_frames.mjs, on the first of the programs.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure, pages
+from benchmarks.command_line import parser_of
 from benchmarks.measure import Cost
 from benchmarks.programs import ROUTE, Programs
 from benchmarks.traces import build_traces, scale_program
@@ -192,9 +192,7 @@ def _cell(program: LargeProgram, name: str) -> str:
 
 def main() -> int:
     """The command line: prints the section."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--instructions", type=int, nargs="*", default=INSTRUCTIONS)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()

@@ -10,7 +10,6 @@ With `--light`, six threads ask tbprof, which need less of the processors. Print
 benchmarks/load.md.
 """
 
-import argparse
 import csv
 import datetime as dt
 import os
@@ -29,6 +28,7 @@ from random import Random
 import psutil
 
 from benchmarks import measure
+from benchmarks.command_line import parser_of
 from benchmarks.measure import Failed
 from benchmarks.programs import ROUTE, Programs
 from benchmarks.traces import build_traces
@@ -220,9 +220,7 @@ def logdir_of(small: int, large: Path) -> Iterator[tuple[Path, list[str]]]:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--users", type=int, default=50)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--small", type=int, default=10)

@@ -8,7 +8,6 @@ trace. Ratios count; figures of different runs do not compare. xprof-rs takes pa
 PATH or beside xprof: `.venv-xprof/bin/pip install --no-deps xprof-rs`.
 """
 
-import argparse
 import datetime as dt
 import json
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 from benchmarks import captures, installation, large_programs, measure, pages
+from benchmarks.command_line import parser_of
 from benchmarks.measure import Cost, Failed
 from benchmarks.programs import ROUTE, Programs
 from benchmarks.traces import build_traces
@@ -289,9 +289,7 @@ def _section(
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
     parser.add_argument("--tools", nargs="*", default=TOOLS)
     parser.add_argument("--repeats", type=int, default=5)

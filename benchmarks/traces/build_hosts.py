@@ -8,12 +8,12 @@ list, takes 30 % longer: the straggler. The run is named for the number of hosts
 hosts larger (`scale.py`).
 """
 
-import argparse
 import hashlib
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from benchmarks.command_line import parser_of
 from benchmarks.traces import scale
 from tbprof._pb import message
 
@@ -70,9 +70,7 @@ def _move(space: Any, host: int, *, is_straggler: bool) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("logdir", type=Path)
     parser.add_argument("hosts", type=int)

@@ -6,12 +6,12 @@ SOURCE is by default the V100 trace below TBPROF_TRACES (see examples/README.md)
 none, the project's own TensorFlow sample stands in, which has no GPU.
 """
 
-import argparse
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.command_line import parser_of
 from benchmarks.traces import scale
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,9 +48,7 @@ def build(source: Path, copies: int) -> Path:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--source", type=Path, default=default_source())
     parser.add_argument("--copies", type=int, nargs="*", default=COPIES)
     args = parser.parse_args()

@@ -8,11 +8,11 @@ context ids and step numbers of its own. 400 copies of a 3 MB trace of TensorFlo
 9.25 M events with 40 M stats: 767 MB.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import IO, Any
 
+from benchmarks.command_line import parser_of
 from tbprof._pb import message
 
 _CONTEXT_STEP = 0x9E3779B97F4A7C15
@@ -168,9 +168,7 @@ def _varint(value: int) -> bytes:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("copies", type=int)

@@ -10,12 +10,12 @@ own. With `--varied`, each has shapes and durations of its own, too, so that no 
 same.
 """
 
-import argparse
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.command_line import parser_of
 from tbprof._pb import message
 
 # Arrays of fewer elements along an axis keep them, such as the two numbers of a random key.
@@ -234,9 +234,7 @@ def _repeat_executions(
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("instructions", type=int)

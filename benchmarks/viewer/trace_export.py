@@ -6,12 +6,12 @@ tbprof writes every event, gzipped, as `tbprof export --tool trace_viewer` does;
 `trace_viewer` writes the earliest million events as plain JSON.
 """
 
-import argparse
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import measure
+from benchmarks.command_line import parser_of
 from benchmarks.measure import Cost, Failed
 from benchmarks.programs import Programs
 
@@ -88,9 +88,7 @@ HEAD = [
 
 def main() -> int:
     """The command line: prints the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--trace", type=Path, nargs="+", required=True)
     args = parser.parse_args()
     lines = list(HEAD)

@@ -8,7 +8,6 @@ are asked of a server, one after another, with gzip, as a browser asks them; xpr
 same windows of time.
 """
 
-import argparse
 import gzip
 import http.client
 import math
@@ -25,6 +24,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from benchmarks import measure
+from benchmarks.command_line import parser_of
 from benchmarks.measure import Cost, Failed
 from benchmarks.programs import ROUTE, Programs
 from benchmarks.traces import build_traces
@@ -362,9 +362,7 @@ def print_section(
     report: Callable[[Sequence[_T]], list[str]],
 ) -> int:
     """The command line of a section: measures each trace and prints the section."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(description)
     parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
