@@ -38,15 +38,15 @@ def advice_on(
 
 
 def bound_by(
-    *stages: str, own: int = 800, total: int = 1000, calls: int = 4, taken: int = 4,
+    *stages: str, own: int = 800, calls: int = 4, taken: int = 4,
     worker: int = -1, wait: int = 0,
     last: Mapping[str, object] | None = None, root: Mapping[str, object] | None = None,
     facts: PipelineFacts = ALONE, below: str = "Range",
 ) -> dict[str, Finding]:  # fmt: skip
-    """What is said where the last of `stages` takes `own` of `total` µs; `last`: its parameters."""
+    """What is said where the last of `stages` takes `own` of 1000 µs; `last`: its parameters."""
     names = chain(*stages)
-    nodes = [Node(name, total - at, 1) for at, name in enumerate(names[:-1])]
-    nodes.append(Node(names[-1], total - len(nodes), own, calls, worker=worker, wait=wait))
+    nodes = [Node(name, 1000 - at, 1) for at, name in enumerate(names[:-1])]
+    nodes.append(Node(names[-1], 1000 - len(nodes), own, calls, worker=worker, wait=wait))
     if below:
         rest = nodes[-1].total - own
         nodes.append(Node(f"{names[-1]}::{below}", rest, rest, taken))

@@ -55,11 +55,9 @@ def _new(logdir: str) -> Engine:
 _known = functools.cache(_new)
 
 
-def summaries_of(
-    trace: str, request: pytest.FixtureRequest, params: dict[str, str] | None = None
-) -> Summaries:
+def summaries_of(trace: str, request: pytest.FixtureRequest) -> Summaries:
     """What the overview is made of."""
     engine, run = opened(trace, request)
     overview = find_tool("overview_page")
     parts = {name: engine.part(run, name) for name in overview.parts}
-    return Summaries(tuple(engine.hosts(run, overview.name)), parts, params or {})
+    return Summaries(tuple(engine.hosts(run, overview.name)), parts, {})

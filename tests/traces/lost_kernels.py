@@ -14,7 +14,6 @@ def lossy(
     *,
     launches: Mapping[int, Collection[int]] | None = None,
     dispatches: Collection[int] = STEPS,
-    names: Mapping[int, str] | None = None,
     pieces: Mapping[tuple[int, int], int] | None = None,
     delay_us: int = 2,
     says_device: bool = False,
@@ -25,7 +24,7 @@ def lossy(
     Steps `launches[d]` have calls for device d (by default all steps, for all devices), with the
     device in a stat where `says_device`; steps `dispatches` an event of the runtime. A step's work
     on a device is four kernels of 1 µs, or `pieces[device, step]` of them, which begin `delay_us`
-    after the step. Kernels of device d are called `names[d]`. `silent` devices have empty planes.
+    after the step. `silent` devices have empty planes.
 
         python    |mmmmmmmmmm      m: train 0, d: the runtime's event, l: launches
                   |.ddddddd
@@ -60,5 +59,5 @@ def lossy(
                 id_ = correlation.get((device, step, piece), 0)
                 stats = {"kernel_details": "regs:1", "correlation_id": id_}
                 start = (step * 10 + delay_us + piece) * US
-                plane.event(stream, (names or {}).get(device, "sgemm_f32"), start, US, stats)
+                plane.event(stream, "sgemm_f32", start, US, stats)
     return space.bytes()
