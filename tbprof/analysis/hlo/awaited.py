@@ -32,6 +32,18 @@ def awaited_start(program: Module, row: int) -> int:
     return -1
 
 
+def started_by(program: Module, row: int, ends: tuple[str, ...] = ("-done", "-update")) -> int:
+    """The row of the start that a done or an update belongs to; other instructions unchanged."""
+    for _ in range(_DEEPEST):  # a chain of updates
+        if not program.opcode(row).endswith(ends):
+            break
+        operands = program.operand_rows(row)
+        if not operands:
+            break
+        row = operands[0]
+    return row
+
+
 def awaited_in(text: str) -> str:
     """The operand that an instruction completes according to its text, "" if it completes none."""
     _, opcode, operands = split_text(text)

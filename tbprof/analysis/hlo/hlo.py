@@ -52,18 +52,14 @@ class Programs:
     """
 
     def __init__(self, space: Space) -> None:
-        self._space = space
+        # The space whose modules these are.
+        self.space = space
         self._known: _Sources | None = None
         self._places: dict[str, Mapping[int, str]] = {}
         self._ops: dict[tuple[int, str], str] = {}
         self._modules: dict[int, Module] = {}
         # The phases that `tpu_phases` found, by the ids of the texts that describe an op.
         self.phases: dict[tuple[int, ...], int] = {}
-
-    @property
-    def space(self) -> Space:
-        """The space whose modules these are."""
-        return self._space
 
     def op_name(self, program_id: int, module: str, instruction: str) -> str:
         """The full name (`name:Type` or `name:`) of an instruction's framework op, "" if unknown.
@@ -183,7 +179,7 @@ class Programs:
 
     def _load(self) -> _Sources:
         if self._known is None:
-            self._known = _read_sources(self._space)
+            self._known = _read_sources(self.space)
         return self._known
 
 
@@ -238,13 +234,5 @@ def _cached(read: Callable[[Blob], _T]) -> Callable[[Blob], _T]:
     return lambda blob: cached(bytes(blob)) if len(blob) <= _LARGEST_CACHED else read(blob)
 
 
-@_cached
-def _places(blob: Blob) -> set[Place]:
-    places: set[Place] = _places_of(_parse(blob))
-    return places
-
-
-@_cached
-def _module(blob: Blob) -> Module:
-    module: Module = _parse(blob)
-    return module
+_module: Callable[[Blob], Module] = _cached(_parse)
+_places: Callable[[Blob], set[Place]] = _cached(lambda blob: _places_of(_parse(blob)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from tbprof.analysis.hlo.hlo_shapes import Shape
@@ -130,7 +131,7 @@ class Reductions:
         if opcodes & _SCALING and opcodes <= _ELEMENTWISE:
             sizes = _sizes(self._module, row)
             for other in self._before(row, _PASSING, 3):
-                if other.is_sum and _count(other.returned) == _count(sizes):
+                if other.is_sum and math.prod(other.returned) == math.prod(sizes):
                     return Reduction.SCALED
         return Reduction.NONE
 
@@ -189,7 +190,7 @@ class Reductions:
                 keys = {
                     (operand, addends.taken, addends.returned)
                     for operand in self._module.operand_rows(row)
-                    if _count(_sizes(self._module, operand)) == _count(addends.taken)
+                    if math.prod(_sizes(self._module, operand)) == math.prod(addends.taken)
                 }
                 if keys & known_keys:
                     beside.add(row)
@@ -201,10 +202,3 @@ class Reductions:
 def _sizes(module: Module, row: int) -> tuple[int, ...]:
     """The sizes of an instruction's first array."""
     return next((shape.sizes for shape in module.shapes.of(row).shapes), ())
-
-
-def _count(sizes: tuple[int, ...]) -> int:
-    count = 1
-    for size in sizes:
-        count *= size
-    return count

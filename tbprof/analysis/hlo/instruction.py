@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tbprof.analysis.hlo.awaited import started_by
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo_messages.message_fields import number_in, text_in
 from tbprof.analysis.vocabulary.dtypes import Tensor
@@ -20,6 +21,7 @@ _PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
 # Fields of HloInstructionProto. Source: hlo.proto.
 _FUSION_KIND, _TARGET, _IS_HOST_TRANSFER = 11, 28, 47
+_PARTS_OF_ASYNC = ("async-done", "async-update")
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 
 
@@ -55,7 +57,7 @@ def read_instruction(module: Module, row: int) -> Instruction:
     """The instruction of a module's row."""
     opcode = module.opcode(row)
     fields = module.fields(row)
-    start = _start(module, row)
+    start = started_by(module, row, _PARTS_OF_ASYNC)
     root = _root(module, start)
     returned = module.shapes.tensors(row)
     taken = [module.shapes.tensors(operand) for operand in module.operand_rows(row)]
@@ -87,19 +89,7 @@ def fusion_kind(module: Module, row: int) -> str:
 
 def multiplies(module: Module, row: int) -> bool:
     """Whether an instruction is or contains a product of matrices, or a convolution."""
-    return next(_products(module, _start(module, row)), None) is not None
-
-
-def _start(module: Module, row: int) -> int:
-    """The row of the start that an `async-done` or `async-update` belongs to; others unchanged."""
-    for _ in range(64):  # a chain of updates
-        if module.opcode(row) not in ("async-done", "async-update"):
-            break
-        operands = module.operand_rows(row)
-        if not operands:
-            break
-        row = operands[0]
-    return row
+    return next(_products(module, started_by(module, row, _PARTS_OF_ASYNC)), None) is not None
 
 
 def _handler(module: Module, row: int) -> str:

@@ -133,7 +133,7 @@ def _collective(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     if proto.constrain_layout:
         yield "constrain_layout=true"
     if proto.dimensions:
-        yield f"dimensions={numbers(proto.dimensions)}"
+        yield from _dimensions(proto, operands)
     if proto.use_global_device_ids:
         yield "use_global_device_ids=true"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tbprof.analysis.hlo_text.hlo_shape_text import numbered
+
 _MOST_NESTED = 16
 
 
@@ -30,13 +32,7 @@ def sharding_text(sharding: Any, depth: int = 0) -> str:
     word = word_of(sharding, "type")
     if word == "TUPLE":
         parts = sharding.tuple_shardings if depth < _MOST_NESTED else ()
-        inner = ", ".join(
-            f"/*index={number}*/{sharding_text(part, depth + 1)}"
-            if number and number % 5 == 0
-            else sharding_text(part, depth + 1)
-            for number, part in enumerate(parts)
-        )
-        return f"{{{inner}}}"
+        return f"{{{numbered([sharding_text(part, depth + 1) for part in parts])}}}"
     group = ""
     if sharding.is_shard_group:
         group = f" shard_{word_of(sharding, 'shard_group_type').lower()} {sharding.shard_group_id}"
@@ -53,11 +49,7 @@ def sharding_text(sharding: Any, depth: int = 0) -> str:
     if sharding.replicate_on_last_tile_dim:
         tiles += " last_tile_dim_replicate"
     if sharding.last_tile_dims:
-        words = type(sharding).DESCRIPTOR.fields_by_name["type"].enum_type.values_by_number
-        names = (
-            words[value].name.lower() if value in words else str(value)
-            for value in sharding.last_tile_dims
-        )
+        names = (word_of(sharding, "type", value).lower() for value in sharding.last_tile_dims)
         tiles += f" last_tile_dims={{{', '.join(names)}}}"
     return f"{{{tiles}{group}}}"
 
@@ -67,8 +59,11 @@ def numbers(values: Iterable[int]) -> str:
     return f"{{{','.join(map(str, values))}}}"
 
 
-def word_of(message: Any, field: str) -> str:
-    """The name of an enum value of a message's field, or its number if the name is unknown."""
-    value = getattr(message, field)
+def word_of(message: Any, field: str, value: int | None = None) -> str:
+    """The name of an enum value of a message's field, or its number if the name is unknown.
+
+    The value is that of the field if none is given.
+    """
+    value = getattr(message, field) if value is None else value
     words = type(message).DESCRIPTOR.fields_by_name[field].enum_type.values_by_number
     return words[value].name if value in words else str(value)

@@ -33,12 +33,14 @@ from tbprof.analysis.programs.program_ops import (
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.tpu.accessed_memory import AccessedBytes, read_breakdown
 from tbprof.analysis.tpu.tpu_kinds import (
+    INSTRUCTION_TEXTS,
     OP_LINES,
     UNNAMED,
     WORK,
     TpuKinds,
     find_tpu_kinds,
     instruction_name,
+    instruction_text,
 )
 from tbprof.analysis.tpu.tpu_pairs import Pair, ends_that_state, find_pairs
 from tbprof.analysis.vocabulary.lines import is_sparse_core
@@ -110,7 +112,7 @@ class _TypeReader:
     def __init__(self, plane: Plane, programs: Programs, reader: InstructionReader) -> None:
         texts = (
             names.HLO_CATEGORY, names.TF_OP, "deduplicated_name", "source", "source_stack",
-            "long_name", "hlo_text", "shape_with_layout",
+            *INSTRUCTION_TEXTS,
         )  # fmt: skip
         stats = plane.types.stats([names.PROGRAM_ID, names.MEMORY_BREAKDOWN, *WORK, *texts])
         self._reader = reader
@@ -134,7 +136,8 @@ class _TypeReader:
         program = self._program_name(number)
         facts = self._reader.read(number, program.name, name) if number != -1 else None
         if facts is None:
-            facts = facts_of_text(self._instruction_text(row, event, name), "")
+            stated = [self._text(row, stat) for stat in INSTRUCTION_TEXTS]
+            facts = facts_of_text(instruction_text(event, name, stated), "")
             if number == -1 and not self._text(row, names.HLO_CATEGORY):
                 facts = facts._replace(category=NOT_IN_HLO)
         return program, name, self._with_stated(row, facts)
@@ -159,14 +162,6 @@ class _TypeReader:
 
     def _text(self, row: int, name: str) -> str:
         return self._strings[int(self._texts[name][row])]
-
-    def _instruction_text(self, row: int, event: str, name: str) -> str:
-        """The text of an instruction: the event's name, a stat, or one composed of its shape."""
-        for text in (event, self._text(row, "long_name"), self._text(row, "hlo_text")):
-            if " = " in text:
-                return text
-        shape = self._text(row, "shape_with_layout")
-        return f"%{name} = {shape}" if shape else ""
 
     def work(
         self, row: int, facts: InstructionFacts, occurrences: int, stated: Sequence[int] | None

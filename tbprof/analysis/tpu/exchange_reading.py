@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from tbprof.analysis.hlo.awaited import started_by
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_shapes import padding_of
 from tbprof.analysis.hlo.host_channels import is_exchange
@@ -56,7 +57,7 @@ class ExchangeReader:
         row = module.index.find(name) if module is not None else -1
         if module is None or row < 0 or _is_of_host(module, row):
             return None
-        begin = _begin(module, row)
+        begin = started_by(module, row)
         inner = _exchange_in(module, begin)
         if inner < 0 or _is_of_host(module, begin):
             return None
@@ -81,7 +82,7 @@ class ExchangeReader:
         """The name of the instruction that completes another one, "" if there is none."""
         if program not in self._dones:
             self._dones[program] = {
-                _begin(module, row): module.name_of(row)
+                started_by(module, row): module.name_of(row)
                 for row in module.scheduled_rows().tolist()
                 if module.opcode(row).endswith("-done")
             }
@@ -95,18 +96,6 @@ def _may_exchange(category: str) -> bool:
 def _is_of_host(module: Module, row: int) -> bool:
     """Whether an instruction exchanges data with the host."""
     return bool(number_in(module.fields(row), _IS_HOST_TRANSFER))
-
-
-def _begin(module: Module, row: int) -> int:
-    """The row of what starts what an update or a done belongs to; others are unchanged."""
-    for _ in range(64):  # a chain of updates
-        if not module.opcode(row).endswith(("-done", "-update")):
-            break
-        operands = module.operand_rows(row)
-        if not operands:
-            break
-        row = operands[0]
-    return row
 
 
 def _exchange_in(module: Module, row: int, depth: int = 0) -> int:

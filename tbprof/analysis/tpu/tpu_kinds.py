@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,8 @@ from tbprof.events.space import Plane
 
 OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
 UNNAMED = "(unnamed)"
+# Stats with the text of an instruction; the last one has only its shape.
+INSTRUCTION_TEXTS = ("long_name", "hlo_text", "shape_with_layout")
 _NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # The work of an op, which TPUs state per kind of op or per execution.
 WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
@@ -133,3 +137,14 @@ def instruction_name(plane: Plane, row: int) -> str:
     match = _NAME.match(event)
     written = match[1] if match and " = " in event else ""
     return written or (plane.strings[label] if label >= 0 else "") or event or UNNAMED
+
+
+def instruction_text(event: str, label: str, stated: Sequence[str]) -> str:
+    """The text of an instruction: the event's name, a stat, or one composed of its shape.
+
+    `stated` are the stats `INSTRUCTION_TEXTS`, none without a type.
+    """
+    for text in (event, *stated[:-1]):
+        if " = " in text:
+            return text
+    return f"%{label} = {stated[-1]}" if stated and stated[-1] else event

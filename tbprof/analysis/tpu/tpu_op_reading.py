@@ -16,7 +16,12 @@ from tbprof.analysis.hlo.hlo_roles import (
 from tbprof.analysis.hlo.hlo_shapes import Padding, padding_of, parse_shapes, shapes_text
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.module import Module
-from tbprof.analysis.tpu.tpu_kinds import TpuOpNames, find_tpu_kinds
+from tbprof.analysis.tpu.tpu_kinds import (
+    INSTRUCTION_TEXTS,
+    TpuOpNames,
+    find_tpu_kinds,
+    instruction_text,
+)
 from tbprof.analysis.tpu.tpu_ops import TpuOpRow
 from tbprof.analysis.tpu.tpu_phases import op_kind, op_peer
 from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
@@ -34,7 +39,6 @@ from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.events.space import Plane
 
-_TEXTS = ("long_name", "hlo_text", "shape_with_layout")
 _NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # Control flow, whose shapes are those of the ops that it runs.
 _CONTROL = frozenset(
@@ -64,9 +68,9 @@ def _gather(plane: Plane, reader: _OpReader, rows: dict[tuple[int, str], TpuOpRo
     if not kinds.type.size:
         return
     ops = TpuOpNames(plane)
-    stats = plane.types.stats([names.PROGRAM_ID, *_TEXTS])
+    stats = plane.types.stats([names.PROGRAM_ID, *INSTRUCTION_TEXTS])
     program = stats[names.PROGRAM_ID].integers(-1)
-    texts = [stats[name].texts() for name in _TEXTS]
+    texts = [stats[name].texts() for name in INSTRUCTION_TEXTS]
     strings = plane.strings
     for kind, row in enumerate(kinds.type.tolist()):
         event = strings[int(plane.types.name[row])] if row >= 0 else ""
@@ -80,7 +84,7 @@ def _gather(plane: Plane, reader: _OpReader, rows: dict[tuple[int, str], TpuOpRo
             rows[key] = reader.read(
                 name,
                 number,
-                _instruction_text(event, label or name, stat_texts),
+                instruction_text(event, label or name, stat_texts),
                 ops.op(row),
                 ops.category(row),
             )
@@ -88,14 +92,6 @@ def _gather(plane: Plane, reader: _OpReader, rows: dict[tuple[int, str], TpuOpRo
         op_row.occurrences += int(kinds.occurrences[kind])
         op_row.total_ps += int(kinds.total_ps[kind])
         op_row.self_ps += int(kinds.self_ps[kind])
-
-
-def _instruction_text(event: str, label: str, stated: list[str]) -> str:
-    """The text of an instruction: the event's name, a stat, or one composed of its shape."""
-    for text in (event, *stated[:-1]):
-        if " = " in text:
-            return text
-    return f"%{label} = {stated[-1]}" if stated and stated[-1] else event
 
 
 class _OpReader:
