@@ -131,6 +131,7 @@ CAPTURED_FUNCTIONS = frozenset(
     f"InstantiatedCapturedFunction::{how}"
     for how in ("Run", "RunWithBorrowedArgs", "RunInstantiated", "RunAsync")
 )
+ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 TPU_EXECUTE = "TpuExecuteOp"
 ENQUEUE_REQUEST = "EnqueueRequestLocked"
 REQUESTS = frozenset((

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tbprof.base.records import field_names
+from tbprof.base.records import field_names, is_record
 
 _T = TypeVar("_T", bound=np.generic)
 _Table = TypeVar("_Table")
@@ -72,7 +72,7 @@ def take_rows(table: _Table, rows: Any) -> _Table:
 def join_tables(tables: Sequence[_Table]) -> _Table:
     """The rows of dataclasses or named tuples of columns, one after another; at least one.
 
-    Columns are arrays or lists.
+    Columns are arrays, lists or such tables.
     """
     columns = ([getattr(table, name) for table in tables] for name in field_names(tables[0]))
     return type(tables[0])(*map(_in_one, columns))
@@ -81,6 +81,8 @@ def join_tables(tables: Sequence[_Table]) -> _Table:
 def _in_one(columns: Sequence[Any]) -> Any:
     if isinstance(columns[0], list):
         return [value for column in columns for value in column]
+    if is_record(type(columns[0])):
+        return join_tables(columns)
     return np.concatenate(columns)
 
 

@@ -179,6 +179,16 @@ def executed_functions(
     return out
 
 
+def function_runs(
+    events: Events, is_function: NDArray[np.bool_], is_execution: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """[n] the function that each execution executes, -1 for none and for other rows."""
+    runs = np.full(len(events), -1, np.int64)
+    executions = np.flatnonzero(is_execution)
+    runs[executions] = executed_functions(events, np.flatnonzero(is_function), executions)
+    return runs
+
+
 @computed_once
 def _number_executions(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
     """(source of functions and executions, ascending; the number of its `id` or -1; numbers)."""

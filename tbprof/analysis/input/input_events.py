@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.host.host_events import (
     CAPTURED_FUNCTION,
     EXECUTIONS,
-    executed_functions,
+    function_runs,
 )
 from tbprof.analysis.host.host_roles import is_jitted
 from tbprof.analysis.host.input_stages import find_input_stages
@@ -24,7 +24,6 @@ from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 
-_ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 # Source: jax/_src/api.py, device_put.
 _DEVICE_PUT = regex(r"\$api\.py:\d+ device_put\Z")
 
@@ -106,7 +105,8 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
     op[np.searchsorted(rows, staged)] = stage_op
     is_python = kind == InputKind.PYTHON
     python_ps = int(events.duration_ps[is_python].sum())
-    runs = _match_executions(events, kind)
+    is_function = is_in(kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION))
+    runs = function_runs(events, is_function, kind == InputKind.EXECUTION)
     awaited = runs[(runs >= 0) & (events.line[runs] != events.line)]
     kind[awaited[kind[awaited] == InputKind.FUNCTION]] = InputKind.AWAITED_FUNCTION
     keep = np.flatnonzero(~is_python & ((kind != InputKind.EXECUTION) | (runs >= 0)))
@@ -193,7 +193,7 @@ def _kind_of(text: str) -> int:
     if input_names.is_producer(text):
         return InputKind.PRODUCER
     if text.startswith(CAPTURED_FUNCTION):
-        return InputKind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else InputKind.FUNCTION
+        return InputKind.ASYNC_FUNCTION if text == names.ASYNC_FUNCTION else InputKind.FUNCTION
     if text in EXECUTIONS:
         return InputKind.EXECUTION
     return InputKind.PYTHON if input_names.is_python_function(text) else InputKind.NONE
@@ -215,15 +215,6 @@ def _find_stages(
         category = input_names.stage_category(plane.strings[int(stages.category[event])])
         numbers[group] = ops.number(stages.label(parse_op_name(text).name, event), category)
     return stages.rows, numbers[code]
-
-
-def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return [n] the function row that an execution runs; -1 for other rows."""
-    runs = np.full(len(events), -1, np.int64)
-    functions = np.flatnonzero(is_in(kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION)))
-    executions = np.flatnonzero(kind == InputKind.EXECUTION)
-    runs[executions] = executed_functions(events, functions, executions)
-    return runs
 
 
 def _attribute(

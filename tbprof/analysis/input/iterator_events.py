@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.host.host_events import EXECUTIONS, executed_functions, stats_by_pieces
+from tbprof.analysis.host.host_events import EXECUTIONS, function_runs, stats_by_pieces
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import nearest_above, nest
 from tbprof.analysis.vocabulary import input_names
@@ -15,6 +15,7 @@ from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
 from tbprof.base.digests import blake2b
 from tbprof.base.records import dataclass
+from tbprof.base.texts import whole_number
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
@@ -25,7 +26,6 @@ _PARENT_ID = "parent_id"
 _ELEMENT_ID = "element_id"
 # Stages that hold a lock record at least one of these stats; without the lock it is not a number.
 _GUARDED = ("parallelism", "buffer_limit", "buffered_elements")
-_ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 
 
 class _Kind:
@@ -56,14 +56,12 @@ class IteratorTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class IteratorEvents:
-    """Calls of iterators [n] of one plane, by (line, start, longest first).
+class IteratorCalls:
+    """Calls of iterators [n] by (plane, line, start, longest first).
 
-    `id` is the id of the iterator and `parent_id` that of the iterator that it feeds, 0 for none.
-    `is_complete`: none of its parameters is "unavailable". `type` is a row of the plane's
-    types. `line` is a row of `line_name` [lines], ids of texts. `above` is the call that a call
-    serves, -1 for none: the innermost enclosing call, or the call that consumed the element
-    produced on another thread. `is_fed` marks calls that consumed an element whose production was
+    `line` is a row of `threads`. `above` is the call that a call serves, -1 for none: the innermost
+    enclosing call, or the call that consumed the element produced on another thread; `adopt_calls`
+    updates it in place. `is_fed` marks calls that consumed an element whose production was
     recorded; `is_cut` those whose element was produced unrecorded, because production began before
     the recording. `late_ps` is how long a call continued after it consumed its last element, 0 if
     it consumed none. `is_loose`: it is not recorded for which element the call was made.
@@ -71,20 +69,12 @@ class IteratorEvents:
     `work` are spans in which threads of iterators worked. Spans with `work_sign` -1 are to be
     subtracted, because the threads worked for other iterators then. `runs` are spans in which pool
     threads ran functions of iterators, `queues` spans in which these functions waited for a thread.
-
-    `cuts` counts calls that formed cycles, whose `above` was set to -1.
     """
 
-    plane: Plane
-    id: NDArray[np.uint64]
-    parent_id: NDArray[np.uint64]
-    is_complete: NDArray[np.bool_]
-    type: NDArray[np.int32]
     line: NDArray[np.int64]
-    line_name: NDArray[np.int32]
+    threads: list[str]
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
-    source: NDArray[np.int64]
     above: NDArray[np.int64]
     is_fed: NDArray[np.bool_]
     is_cut: NDArray[np.bool_]
@@ -94,6 +84,24 @@ class IteratorEvents:
     work_sign: NDArray[np.int64]
     runs: IteratorTimes
     queues: IteratorTimes
+
+
+@dataclass(frozen=True, slots=True)
+class IteratorEvents:
+    """The calls of iterators [n] of one plane.
+
+    `id` is the id of the iterator and `parent_id` that of the iterator that it feeds, 0 for none.
+    `is_complete`: none of its parameters is "unavailable". `type` is a row of the plane's
+    types. `cuts` counts calls that formed cycles, whose `above` was set to -1.
+    """
+
+    plane: Plane
+    id: NDArray[np.uint64]
+    parent_id: NDArray[np.uint64]
+    is_complete: NDArray[np.bool_]
+    type: NDArray[np.int32]
+    source: NDArray[np.int64]
+    calls: IteratorCalls
     cuts: int
 
 
@@ -114,7 +122,8 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     is_call = kind == _Kind.CALL
     calls = np.flatnonzero(is_call)
     id_, parent_id, is_complete = _iterator_ids(events, calls)
-    runs = _match_executions(events, kind)
+    is_function = (kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION)
+    runs = function_runs(events, is_function, kind == _Kind.EXECUTION)
     around = nearest_above(parent, is_call | (kind == _Kind.PRODUCE))
     served = _find_served(kind, around, parent_id)
     owner = _find_owners(kind, around, runs, id_, served)
@@ -144,19 +153,21 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         parent_id[calls],
         is_complete,
         events.type[calls],
-        events.line[calls].astype(np.int64),
-        events.lines.name,
-        events.start_ps[calls],
-        events.duration_ps[calls],
         events.source[calls],
-        number[above[calls]],
-        is_fed,
-        is_cut,
-        np.maximum(end_ps - last_ps, 0),
-        is_loose[calls],
-        *_find_work(events, kind, parent, id_, np.where(is_beside, owner, served)),
-        _find_runs(events, kind, owner),
-        _find_queues(all_events, all_kind, all_parent, all_owners),
+        IteratorCalls(
+            events.line[calls].astype(np.int64),
+            plane.strings.take(events.lines.name.tolist()),
+            events.start_ps[calls],
+            events.duration_ps[calls],
+            number[above[calls]],
+            is_fed,
+            is_cut,
+            np.maximum(end_ps - last_ps, 0),
+            is_loose[calls],
+            *_find_work(events, kind, parent, id_, np.where(is_beside, owner, served)),
+            _find_runs(events, kind, owner),
+            _find_queues(all_events, all_kind, all_parent, all_owners),
+        ),
         cuts,
     )
 
@@ -193,7 +204,7 @@ def _kind_of(text: str) -> int:
     if input_names.is_consumer(text):
         return _Kind.CONSUME
     if text in names.CAPTURED_FUNCTIONS:
-        return _Kind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else _Kind.FUNCTION
+        return _Kind.ASYNC_FUNCTION if text == names.ASYNC_FUNCTION else _Kind.FUNCTION
     if text in EXECUTIONS:
         return _Kind.EXECUTION
     return _POOL_KINDS.get(text, _Kind.NONE)
@@ -232,17 +243,12 @@ def _unsigned(events: Events, column: StatColumn) -> tuple[NDArray[np.uint64], N
     if not (column.is_present & ~is_known).any():
         return bits, is_known
     text_id, inverse = np.unique(column.texts(), return_inverse=True)
-    values = [_decimal(text) for text in events.plane.strings.take(text_id.tolist())]
+    texts = events.plane.strings.take(text_id.tolist())
+    values = [whole_number(text, 20, is_signed=True) for text in texts]
     is_decimal = np.array([value is not None for value in values])[inverse]
-    bits[is_decimal] = np.array([value or 0 for value in values], np.uint64)[inverse][is_decimal]
+    low_bits = np.array([(value or 0) & (2**64 - 1) for value in values], np.uint64)
+    bits[is_decimal] = low_bits[inverse][is_decimal]
     return bits, is_known | is_decimal
-
-
-def _decimal(text: str) -> int | None:
-    digits = text.removeprefix("-")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 20:
-        return None
-    return int(text) & (2**64 - 1)
 
 
 def _id_of_name(name: str) -> int:
@@ -251,15 +257,6 @@ def _id_of_name(name: str) -> int:
         return 0
     text = input_names.without_index(name).encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
-
-
-def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return [rows] the function row that an execution runs; -1 for other rows."""
-    runs = np.full(len(events), -1, np.int64)
-    functions = np.flatnonzero((kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION))
-    executions = np.flatnonzero(kind == _Kind.EXECUTION)
-    runs[executions] = executed_functions(events, functions, executions)
-    return runs
 
 
 def _integers(

@@ -80,7 +80,7 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     """Return the iterators of the calls; if calls of an id differ, the first call counts."""
     id_ = np.concatenate([events.id for events in planes])
     parent_id = np.concatenate([events.parent_id for events in planes])
-    start = np.concatenate([events.start_ps for events in planes])
+    start = np.concatenate([events.calls.start_ps for events in planes])
     order = np.argsort(start, kind="stable")
     code, first = group_rows([id_[order].view(np.int64)])
     of_call = np.empty(order.size, np.int32)

@@ -9,12 +9,13 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.input.iterator_calls import Calls, visit, work_in_windows
 from tbprof.analysis.input.iterator_events import (
+    IteratorCalls,
     IteratorTimes,
     cut_circles,
     find_iterator_events,
 )
 from tbprof.analysis.input.iterators import Iterators, find_iterators
-from tbprof.analysis.input.joined_calls import JoinedCalls, adopt_calls, join_calls
+from tbprof.analysis.input.joined_calls import adopt_calls, join_calls
 from tbprof.analysis.input.pool_waits import Pieces, pool_waits
 from tbprof.analysis.vocabulary.input_names import parts_of
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -117,8 +118,8 @@ def find_tf_data(space: Space, _programs: Programs) -> TfData:
     calls = join_calls(planes)
     iterators = find_iterators(planes)
     adopt_calls(calls, iterators)
-    calls.cuts += cut_circles(calls.above)
-    return _table(calls, iterators, _find_pipelines(calls, iterators))
+    cuts = sum(events.cuts for events in planes) + cut_circles(calls.above)
+    return _table(calls, cuts, iterators, _find_pipelines(calls, iterators))
 
 
 def _nothing() -> TfData:
@@ -147,7 +148,7 @@ class _Pipelines:
     call: NDArray[np.int64]
 
 
-def _find_pipelines(calls: JoinedCalls, iterators: Iterators) -> _Pipelines:
+def _find_pipelines(calls: IteratorCalls, iterators: Iterators) -> _Pipelines:
     is_device = iterators.is_device
     top = iterators.top()
     fetches = np.zeros(top.size, np.bool_)
@@ -203,7 +204,7 @@ def _find_partial(iterators: Iterators, top: NDArray[np.int64]) -> NDArray[np.bo
     return is_top & ~iterators.is_stray & ~iterators.is_root
 
 
-def _table(calls: JoinedCalls, iterators: Iterators, pipelines: _Pipelines) -> TfData:
+def _table(calls: IteratorCalls, cuts: int, iterators: Iterators, pipelines: _Pipelines) -> TfData:
     of_call = pipelines.call
     queue_ps, filler = _pool_waits(calls, iterators)
     visits = visit(
@@ -252,7 +253,7 @@ def _table(calls: JoinedCalls, iterators: Iterators, pipelines: _Pipelines) -> T
         visits.calls,
         visits.is_critical,
         [calls.threads[line] for line in lines.tolist()],
-        visits.loops + calls.cuts,
+        visits.loops + cuts,
         _count_orphans(iterators),
     )
 
@@ -271,7 +272,7 @@ def _count_orphans(iterators: Iterators) -> int:
 
 
 def _work(
-    calls: JoinedCalls,
+    calls: IteratorCalls,
     iterators: Iterators,
     iterator: NDArray[np.int32],
     call: NDArray[np.int64],
@@ -292,7 +293,7 @@ def _work(
 
 
 def _pool_waits(
-    calls: JoinedCalls, iterators: Iterators
+    calls: IteratorCalls, iterators: Iterators
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return by call (ps that functions of its stage waited for a pool, the stage occupying it)."""
     stage = iterators.stage[iterators.of_call].astype(np.int64)
