@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,35 +138,30 @@ def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
             ],
             np.int64,
         )
-        figures = (part.count, part.total_ps, part.self_ps, part.wait_ps, part.background_ps)
-        gatherer.add_ops(ops, np.stack(figures, axis=1))
-        for index, name in enumerate(part.activity_name):
-            op_row = int(part.activity_op[index])
-            key = (
-                name,
-                int(ops[op_row]) if op_row >= 0 else -1,
-                int(part.activity_role[index]),
-                int(part.activity_category[index]),
-                part.activity_thread[index],
-            )
-            gatherer.add_activity(
-                key,
-                int(part.activity_threads[index]),
-                int(part.activity_count[index]),
-                int(part.activity_total_ps[index]),
-                int(part.activity_self_ps[index]),
-            )
-        gatherer.program_wait_ps += part.program_wait_ps
-        gatherer.python_ps += part.python_ps
-        gatherer.python_count += part.python_count
-        gatherer.making_ps += part.making_ps
-        gatherer.making_count += part.making_count
-        gatherer.has_jax |= part.has_jax
-        gatherer.has_device_put |= part.has_device_put
-        gatherer.has_infeed |= part.has_infeed
+        figures = np.stack([getattr(part, name) for name in _OF_OPS], axis=1)
+        gatherer.add_ops(ops, figures)
+        keys = zip(
+            part.activity_name,
+            np.append(ops, -1)[part.activity_op].tolist(),
+            part.activity_role.tolist(),
+            part.activity_category.tolist(),
+            part.activity_thread,
+            strict=True,
+        )
+        figures = np.stack([getattr(part, name) for name in _OF_ACTIVITIES], axis=1)
+        for key, row in zip(keys, figures.tolist(), strict=True):
+            gatherer.add_activity(key, *row)
+        gatherer.totals.update({name: getattr(part, name) for name in _TOTALS})
+        gatherer.flags.update(name for name in _FLAGS if getattr(part, name))
     return gatherer.table()
 
 
+_OF_OPS = ("count", "total_ps", "self_ps", "wait_ps", "background_ps")
+_OF_ACTIVITIES = (
+    "activity_threads", "activity_count", "activity_total_ps", "activity_self_ps",
+)  # fmt: skip
+_TOTALS = ("program_wait_ps", "python_ps", "python_count", "making_ps", "making_count")
+_FLAGS = ("has_jax", "has_device_put", "has_infeed")
 # Name, op, role, category, thread.
 _ActivityKey = tuple[str, int, int, int, str]
 
@@ -176,14 +173,8 @@ class _Gatherer:
     index: OpIndex = field(default_factory=OpIndex)
     ops: dict[int, list[int]] = field(default_factory=dict)
     activities: dict[_ActivityKey, list[int]] = field(default_factory=dict)
-    program_wait_ps: int = 0
-    python_ps: int = 0
-    python_count: int = 0
-    making_ps: int = 0
-    making_count: int = 0
-    has_jax: bool = False
-    has_device_put: bool = False
-    has_infeed: bool = False
+    totals: Counter[str] = field(default_factory=Counter)
+    flags: set[str] = field(default_factory=set)
 
     def add_ops(self, ops: NDArray[np.int64], figures: NDArray[np.int64]) -> None:
         """Add rows [n, 5] for ops [n]: count, then total, self, wait and background ps."""
@@ -203,34 +194,20 @@ class _Gatherer:
         ops = [self.ops.get(number, [0] * 5) for number in range(len(self.index.names))]
         keys = list(self.activities)
         activities = list(self.activities.values())
-        count, total, self_ps, wait, background = _columns(ops, 5)
-        threads, activity_count, activity_total, activity_own = _columns(activities, 4)
-        return InputOps(
+        columns: list[Any] = [
             list(self.index.names),
             np.array(self.index.categories, np.int64),
-            count,
-            total,
-            self_ps,
-            wait,
-            background,
+            *_columns(ops, len(_OF_OPS)),
             [key[0] for key in keys],
             np.array([key[1] for key in keys], np.int64),
             np.array([key[2] for key in keys], np.int64),
             np.array([key[3] for key in keys], np.int64),
             [key[4] for key in keys],
-            threads,
-            activity_count,
-            activity_total,
-            activity_own,
-            self.program_wait_ps,
-            self.python_ps,
-            self.python_count,
-            self.making_ps,
-            self.making_count,
-            self.has_jax,
-            self.has_device_put,
-            self.has_infeed,
-        )
+            *_columns(activities, len(_OF_ACTIVITIES)),
+            *(self.totals[name] for name in _TOTALS),
+            *(name in self.flags for name in _FLAGS),
+        ]
+        return InputOps(*columns)
 
 
 def _columns(rows: Sequence[Sequence[int]], width: int) -> list[NDArray[np.int64]]:
@@ -243,15 +220,15 @@ def _columns(rows: Sequence[Sequence[int]], width: int) -> list[NDArray[np.int64
 
 def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     rows = find_input_events(plane, events, gatherer.index)
-    gatherer.program_wait_ps += _program_wait(rows)
-    gatherer.python_ps += rows.python_ps
-    gatherer.python_count += rows.python_count
     makings = events.rows_of(name_families(plane).classify(_MAKING.__eq__, np.bool_))
-    gatherer.making_ps += int(events.duration_ps[makings].sum())
-    gatherer.making_count += makings.size
-    gatherer.has_jax |= rows.has_jax
-    gatherer.has_device_put |= rows.has_device_put
-    gatherer.has_infeed |= rows.has_infeed
+    gatherer.totals.update(
+        program_wait_ps=_program_wait(rows),
+        python_ps=rows.python_ps,
+        python_count=rows.python_count,
+        making_ps=int(events.duration_ps[makings].sum()),
+        making_count=makings.size,
+    )
+    gatherer.flags.update(name for name in _FLAGS if getattr(rows, name))
     self_ps = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
     is_device = rows.op_kind == InputKind.DEVICE_OP
     waits = (InputKind.GET_NEXT, InputKind.BUFFERED_OP, InputKind.AWAITED_FUNCTION)
