@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def cut(text: str, most: int) -> str:
     """The text, without what follows its first `most` characters."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def few(texts: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The first of many texts, joined: "a, b and 3 more"."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return separator.join(texts[:most]) + more
 
 
 def whole_number(text: str, most_digits: int, *, is_signed: bool = False) -> int | None:

@@ -13,7 +13,7 @@ from tbprof.analysis.job.step_hosts import choose_hosts
 from tbprof.analysis.job.step_matching import HostSteps
 from tbprof.analysis.spans.groups import group_rows, repeats
 from tbprof.analysis.steps.recording_gaps import (
-    few,
+    MOST_NAMES,
     lost_notices,
     partial_notices,
     unrecorded_notices,
@@ -23,6 +23,7 @@ from tbprof.analysis.vocabulary.phases import PHASES
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
+from tbprof.base.texts import few
 
 CPU = "CPU"
 SPARSE_CORE = "SparseCore"
@@ -238,7 +239,7 @@ def _doubt_notices(
         for text in parts[host].doubts:
             having.setdefault(text, []).append(hosts[host])
     return [
-        Notice("doubtful_steps", text, "" if len(names) == len(used) else few(names))
+        Notice("doubtful_steps", text, "" if len(names) == len(used) else few(names, MOST_NAMES))
         for text, names in having.items()
     ]
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import Notice
-from tbprof.base.texts import cut
+from tbprof.base.texts import cut, few
 from tbprof.base.values import unique
 
 _MOST_RANGES = 4
-_MOST_NAMES = 4
+MOST_NAMES = 4
 _CORES = ("TPU", "SparseCore")
 _LATE = "recorded from step {} on; earlier steps"
 _EARLY = "recorded up to step {}; later steps"
@@ -157,7 +157,7 @@ def device_list(names: Sequence[str]) -> str:
         size = len(list(run))
         ranges.extend(_range(names[index : index + size], " to ", 2))
         index += size
-    return few(ranges)
+    return few(ranges, MOST_NAMES)
 
 
 def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
@@ -173,10 +173,3 @@ def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
     """Consecutive texts, as a range if there are more than `most`."""
     short_texts = [cut(text, 40) for text in texts]
     return short_texts if len(short_texts) <= most else [f"{short_texts[0]}{to}{short_texts[-1]}"]
-
-
-def few(texts: Sequence[str], most: int = _MOST_NAMES) -> str:
-    """The first of many texts, joined."""
-    if len(texts) <= most:
-        return ", ".join(texts)
-    return f"{', '.join(texts[:most])} and {len(texts) - most} more"

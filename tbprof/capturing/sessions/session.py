@@ -11,6 +11,7 @@ from datetime import datetime
 from tbprof.base.errors import TbprofError
 from tbprof.base.recorder_errors import fix_for
 from tbprof.base.records import dataclass
+from tbprof.base.texts import few
 from tbprof.capturing.requests.request import CaptureRequest
 from tbprof.capturing.requests.targets import host_names
 from tbprof.capturing.requests.tpu_names import find_tpus
@@ -178,6 +179,4 @@ def nothing_captured(report: CaptureReport) -> NothingCaptured:
         + (f" ({worker.details[:200]})" if worker.details else "")
         for worker in report.workers
     )
-    listed = list(texts)
-    more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
-    return NothingCaptured("; ".join(listed[:3]) + more, first.fix)
+    return NothingCaptured(few(list(texts), 3, "; "), first.fix)

@@ -10,6 +10,7 @@ from tbprof.advice.sentences import milliseconds
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.base.records import NamedTuple
+from tbprof.base.texts import few
 from tbprof.tools.model.datatable import Table, text
 
 # How many different values of a fact are listed.
@@ -75,8 +76,7 @@ def environment_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
 
 
 def _run(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Fact]:
-    shown = ", ".join(hosts[:3]) + (f" and {len(hosts) - 3} more" if len(hosts) > 3 else "")
-    yield _Fact("hosts", "Hosts", str(len(hosts)), shown)
+    yield _Fact("hosts", "Hosts", str(len(hosts)), few(hosts, 3))
     kind, ops = ("Training", "an op") if is_training(evidence.ops.name) else ("Inference", "no op")
     yield _Fact("task", "Kind of run", kind, f"{ops} computes a gradient")
 

@@ -8,7 +8,8 @@ from tbprof.advice.sentences import shortened
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.job.step_outliers import NO_OUTLIERS, StepOutliers
-from tbprof.analysis.steps.recording_gaps import few, silent_notes
+from tbprof.analysis.steps.recording_gaps import MOST_NAMES, silent_notes
+from tbprof.base.texts import few
 from tbprof.tools.model.datatable import Table, text
 
 # How many steps a message names.
@@ -80,11 +81,10 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
         infos.append("No step was recorded completely; the averages cover the recorded parts.")
     slow = outliers.step
     if slow.size:
-        names = ", ".join(shortened(job.label[step], 30) for step in slow[:_NAMED].tolist())
-        more = f" and {slow.size - _NAMED} more" if slow.size > _NAMED else ""
+        named = few([shortened(job.label[step], 30) for step in slow.tolist()], _NAMED)
         infos.append(
             f"{slow.size} of {means.steps} complete steps took much longer than the others "
-            f"({names}{more}): pages describe the {means.steps - slow.size} typical ones, unless "
+            f"({named}): pages describe the {means.steps - slow.size} typical ones, unless "
             "all steps are chosen."
         )
     return infos
@@ -98,7 +98,7 @@ def _inferences(job: JobSteps) -> list[str]:
             hosts.setdefault(part.note, []).append(host)
     if len(hosts) < 2:
         return list(hosts)
-    return [f"{few(names)}: {note}" for note, names in hosts.items()]
+    return [f"{few(names, MOST_NAMES)}: {note}" for note, names in hosts.items()]
 
 
 def _step_warnings(job: JobSteps) -> list[str]:

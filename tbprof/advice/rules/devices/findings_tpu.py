@@ -18,6 +18,7 @@ from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.analysis.vocabulary.tpu_op_names import Random
 from tbprof.base.lazy import regex
+from tbprof.base.texts import few
 
 # Percentages of the time of all ops, inclusive; a rule counts only ops that take `NOTABLE` percent
 # or more.
@@ -254,8 +255,7 @@ def grouped(names: list[str]) -> str:
         else f"{len(of_kind)} {shortened(kind, 40)} ops"
         for kind, of_kind in kinds.items()
     ]
-    more = len(texts) - _NAMED
-    return f"{', '.join(texts[:_NAMED])}{f' and {more} more' if more > 0 else ''}"
+    return few(texts, _NAMED)
 
 
 def _without_number(name: str) -> str:

@@ -28,6 +28,7 @@ from tbprof.analysis.job.step_means import used_rows
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.phases import WORK, Phase
 from tbprof.base.lazy import regex
+from tbprof.base.texts import few
 from tbprof.base.values import sum_of
 
 # Percentages of op time on one side (host or device), and of device op time.
@@ -236,10 +237,9 @@ def _compiled_functions(host: HostFacts) -> str:
     """A sentence on the functions in whose calls the compiler ran, "" if unknown."""
     if not host.compiled_name:
         return ""
-    calls = zip(host.compiled_name[:3], host.compiled_calls.tolist(), strict=False)
-    listed = ", ".join(f"{shortened(name, 60)} ({_times(count, 'call')})" for name, count in calls)
-    more = len(host.compiled_name) - 3
-    return f" Compiled functions: {listed}{f' and {more} more' if more > 0 else ''}."
+    calls = zip(host.compiled_name, host.compiled_calls.tolist(), strict=True)
+    listed = [f"{shortened(name, 60)} ({_times(count, 'call')})" for name, count in calls]
+    return f" Compiled functions: {few(listed, 3)}."
 
 
 def tracing(evidence: Evidence) -> Iterator[Finding]:

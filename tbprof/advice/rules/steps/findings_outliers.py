@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from tbprof.analysis.job.idle_shares import ACTIVITY_CLAUSES
 from tbprof.analysis.job.step_outliers import Period, StepOutliers, phase_of
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
+from tbprof.base.texts import few
 
 # Percentages of the time of all steps.
 COST = (MODERATE, HIGH)
@@ -133,9 +134,8 @@ def _mean_ms(evidence: Evidence, steps: NDArray[np.int64]) -> float:
 
 def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     """The labels of steps for a sentence: Steps train 5, train 10, train 15 and 2 more."""
-    labels: Sequence[str] = [shortened(evidence.job.label[step], 30) for step in steps.tolist()]
-    more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-    return f"{'Step' if len(labels) == 1 else 'Steps'} {', '.join(labels[:_NAMED])}{more}"
+    labels = [shortened(evidence.job.label[step], 30) for step in steps.tolist()]
+    return f"{'Step' if len(labels) == 1 else 'Steps'} {few(labels, _NAMED)}"
 
 
 def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:

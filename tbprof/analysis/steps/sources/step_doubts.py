@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.texts import few
+
 # Three executions of another program, each after the same number of executions of the main one, are
 # no coincidence. Helpers that take less than this share of the main program's time do not update a
 # model.
@@ -65,8 +67,7 @@ def doubt_of_namesakes(name: str, places: Sequence[str]) -> list[str]:
     """A sentence if functions at several places have that name, so that steps may mix them."""
     if len(places) < 2:
         return []
-    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    text = f"{len(places)} functions are called {name} ({', '.join(places[:_MOST_PLACES])}{more})"
+    text = f"{len(places)} functions are called {name} ({few(places, _MOST_PLACES)})"
     return [f"{text}, and so are their executions: steps may mix them. Mark the steps to be sure."]
 
 
