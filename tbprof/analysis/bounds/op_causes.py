@@ -15,6 +15,7 @@ from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
 from tbprof.base.records import NamedTuple
+from tbprof.base.values import is_in
 
 # From this share of a peak on, an instruction is bound by it: memory as well as compute.
 BUSY = 0.5
@@ -104,9 +105,7 @@ def _is_graph(ops: ProgramOps) -> NDArray[np.bool_]:
 
 def _moves(ops: ProgramOps) -> NDArray[np.bool_]:
     """[n] whether an instruction only rearranges data; on TPUs, without much padding."""
-    is_move = np.zeros(len(ops.name), np.bool_)
-    for move in _MOVES:
-        is_move |= ops.move == move
+    is_move = is_in(ops.move, _MOVES)
     if ops.device_type == "TPU":
         for row in np.flatnonzero(is_move).tolist():
             padding = padding_of(_arrays(ops, row))

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.causes import Cause
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
+from tbprof.base.values import join_columns, unique
 from tbprof.events.space import Space
 
 # Imported only for traces with programs, which most traces lack.
@@ -43,11 +45,8 @@ class ProgramLosses:
     fact: list[str]
 
 
-def _none() -> NDArray[np.int64]:
-    return np.zeros(0, np.int64)
-
-
-NO_LOSSES = ProgramLosses(0, _none(), _none(), _none(), _none(), [], _none(), _none(), [])
+_NONE = np.zeros(0, np.int64)
+NO_LOSSES = ProgramLosses(0, _NONE, _NONE, _NONE, _NONE, [], _NONE, _NONE, [])
 
 
 def find_program_losses(
@@ -59,56 +58,35 @@ def find_program_losses(
     causes, facts = _find_cause_facts(ops, peaks)
     own_ps = ops.self_ps
     is_of_device = np.array([core != SPARSE_CORE or not ops.devices for core in ops.core], np.bool_)
-    names = sorted({cause for cause in causes.cause.tolist() if cause})
     argument_ps = np.where(ops.is_of_argument, own_ps, 0)
-
-    def summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
-        sums = [int(values[causes.cause == cause].sum()) for cause in names]
-        return np.array(sums, np.int64)
-
-    return ProgramLosses(
-        int(own_ps[is_of_device].sum()),
-        np.array(names, np.int64),
-        summed(own_ps),
-        summed(causes.saved_ps),
-        summed(argument_ps),
-        *_longest(
-            (cause, name, fact, time_ps)
-            for cause, name, fact, time_ps in zip(
-                causes.cause.tolist(), ops.name, facts, own_ps.tolist(), strict=True
-            )
-            if cause
-        ),
-    )
+    rows = zip(causes.cause.tolist(), ops.name, facts, own_ps.tolist(), strict=True)
+    times = own_ps, causes.saved_ps, argument_ps
+    return _losses(int(own_ps[is_of_device].sum()), causes.cause, times, rows)
 
 
 def merge_program_losses(parts: Sequence[ProgramLosses]) -> ProgramLosses:
     """The sum over hosts; instructions of equal names and facts are one."""
-    causes = sorted({cause for part in parts for cause in part.cause.tolist()})
-
-    def summed(column: str) -> NDArray[np.int64]:
-        sums = dict.fromkeys(causes, 0)
-        for part in parts:
-            for cause, value in zip(
-                part.cause.tolist(), getattr(part, column).tolist(), strict=True
-            ):
-                sums[cause] += value
-        return np.array(list(sums.values()), np.int64)
-
-    return ProgramLosses(
-        sum(part.total_ps for part in parts),
-        np.array(causes, np.int64),
-        summed("time_ps"),
-        summed("saved_ps"),
-        summed("argument_ps"),
-        *_longest(
-            row
-            for part in parts
-            for row in zip(
-                part.of.tolist(), part.name, part.fact, part.name_ps.tolist(), strict=True
-            )
-        ),
+    columns = ((part.cause, part.time_ps, part.saved_ps, part.argument_ps) for part in parts)
+    rows = (
+        row
+        for part in parts
+        for row in zip(part.of.tolist(), part.name, part.fact, part.name_ps.tolist(), strict=True)
     )
+    cause, *times = join_columns(columns, 4)
+    return _losses(sum(part.total_ps for part in parts), cause, times, rows)
+
+
+def _losses(
+    total_ps: int,
+    cause: NDArray[np.int64],
+    times: Sequence[NDArray[np.int64]],
+    rows: Iterable[tuple[int, str, str, int]],
+) -> ProgramLosses:
+    """The sums of times by `cause`, and the longest of the rows that `_longest` takes."""
+    causes = unique(cause[cause != Cause.NONE])
+    is_of_cause = cause == causes[:, np.newaxis]
+    time_ps, saved_ps, argument_ps = ((values * is_of_cause).sum(axis=1) for values in times)
+    return ProgramLosses(total_ps, causes, time_ps, saved_ps, argument_ps, *_longest(rows))
 
 
 def _longest(
@@ -117,7 +95,8 @@ def _longest(
     """The name, cause, time and fact of the longest instructions of each cause."""
     time_of: dict[tuple[int, str, str], int] = {}
     for cause, name, fact, time_ps in rows:
-        time_of[cause, name, fact] = time_of.get((cause, name, fact), 0) + time_ps
+        if cause != Cause.NONE:
+            time_of[cause, name, fact] = time_of.get((cause, name, fact), 0) + time_ps
     kept: list[tuple[int, str, str, int]] = []
     left: dict[int, int] = {}
     for (cause, name, fact), time_ps in sorted(
