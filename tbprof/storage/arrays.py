@@ -16,7 +16,6 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from io import FileIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ import orjson
 from numpy.typing import NDArray
 
 from tbprof.base.lazy import get_logger
-from tbprof.storage.results import ResultStore
+from tbprof.storage.results import ResultStore, remove
 
 _log = get_logger(__name__)
 
@@ -75,7 +74,7 @@ def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
         return None
     except _DAMAGE as error:  # an empty file among them, which cannot be mapped
         _log.info("dropping a damaged cache entry, %s: %s", path, error)
-        _remove(path)
+        remove(path)
         return None
     store.touch(path)
     return arrays
@@ -181,10 +180,3 @@ def _checksum(pieces: Iterator[memoryview]) -> int:
             checksum = zlib.crc32(np.add.reduce(words, axis=1), checksum)
         checksum = zlib.crc32(piece[complete:], checksum)
     return checksum
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:  # Windows keeps mapped files
-        _log.debug("%s cannot be removed: %s", path, error)

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from errno import ENOSPC
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -158,7 +159,7 @@ def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
     written = 0
     # Judged by its bytes, as storages may inflate files (GCS does, for Content-Encoding: gzip).
     is_gzip = first.startswith(_GZIP_MAGIC)
-    pieces = _inflated(first, chunks) if is_gzip else _plain(first, chunks)
+    pieces = _inflated(first, chunks) if is_gzip else chain([first], chunks)
     for piece in pieces:
         if piece is None:
             is_whole = False
@@ -194,11 +195,6 @@ def _chunks(file: TraceFile) -> Iterator[bytes]:
         yield from files.chunks(url, file.bytes)
     except OSError as err:
         raise _unreadable(file, err) from err
-
-
-def _plain(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:
-    yield first
-    yield from chunks
 
 
 def _inflated(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:

@@ -81,7 +81,7 @@ class ResultStore:
                 _protect(file)
             temporary.replace(path)
         except BaseException:
-            _remove(temporary)
+            remove(temporary)
             raise
         self._grew(path, size)
 
@@ -130,7 +130,7 @@ class ResultStore:
                     if not entry.name.endswith(".tmp"):
                         files.append((facts.st_mtime, facts.st_size, path))
                     elif time.time() - facts.st_mtime > _ABANDONED_S:
-                        _remove(path)
+                        remove(path)
         except OSError as err:
             logger.debug("The cache directory cannot be listed: %s", err)
             return 0
@@ -140,7 +140,7 @@ class ResultStore:
         for _, size, path in sorted(files):
             if total <= goal:
                 break
-            if path not in in_use and _remove(path):
+            if path not in in_use and remove(path):
                 total -= size
         return total
 
@@ -170,9 +170,11 @@ def _protect(file: BinaryIO) -> None:
         os.fchmod(file.fileno(), 0o400)
 
 
-def _remove(path: Path) -> bool:
+def remove(path: Path) -> bool:
+    """Whether the file could be removed, or was missing."""
     try:
         path.unlink(missing_ok=True)
-    except OSError:
-        return False  # Windows keeps open files
+    except OSError as err:  # Windows keeps open and mapped files
+        logger.debug("%s cannot be removed: %s", path, err)
+        return False
     return True
