@@ -41,7 +41,6 @@ class NotCompiled(TbprofError):
     """The compiled modules are missing, damaged, stale, or for another machine."""
 
     code = "not_compiled"
-    status = 500
 
 
 class BadRequest(TbprofError):

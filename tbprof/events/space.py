@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import Notice
-from tbprof.base.records import dataclass
-from tbprof.base.values import take_rows
+from tbprof.base.records import dataclass, replace
+from tbprof.base.values import joined, take_rows
 from tbprof.events.marks import EventMarks, MarkNames
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
@@ -61,11 +61,9 @@ class Aggregated:
         if not self.line.size:
             return self
         parts = [np.flatnonzero(self.line == line) for line in lines]
-        rows = np.concatenate(parts or [np.zeros(0, np.int64)])
+        rows = joined(parts)
         line = np.repeat(np.arange(len(lines), dtype=np.int32), [part.size for part in parts])
-        return Aggregated(
-            line, self.type[rows], self.occurrences[rows], self.duration_ps[rows], self.source[rows]
-        )
+        return replace(take_rows(self, rows), line=line)
 
 
 class Types(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from tbprof.analysis.costs.program_costs import ProgramCosts
@@ -81,15 +82,8 @@ def times_of(ops: ProgramOps, program_id: str) -> dict[str, NodeTimes]:
 
 
 def _add(times: NodeTimes, other: NodeTimes) -> NodeTimes:
-    unknown = (UNKNOWN,) * 2
-    work = (
-        times.flops + other.flops if UNKNOWN not in (times.flops, other.flops) else unknown[0],
-        times.bytes + other.bytes if UNKNOWN not in (times.bytes, other.bytes) else unknown[1],
-    )
-    return NodeTimes(
-        times.occurrences + other.occurrences, times.total_ps + other.total_ps,
-        times.self_ps + other.self_ps, *work,
-    )  # fmt: skip
+    pairs = zip(times, other, strict=True)
+    return NodeTimes(*(UNKNOWN if UNKNOWN in pair else sum(pair) for pair in pairs))
 
 
 class NodeReader:
@@ -151,9 +145,8 @@ class NodeReader:
         if proto.opcode == "parameter":
             return [f"parameter {proto.parameter_number}"]
         operands = [links.module.message(operand) for operand in links.module.operand_rows(row)]
-        details = [cut(text, _MOST_ATTRIBUTE) for text in own_attributes(proto, operands)][
-            :_MOST_ATTRIBUTES
-        ]
+        attributes = islice(own_attributes(proto, operands), _MOST_ATTRIBUTES)
+        details = [cut(text, _MOST_ATTRIBUTE) for text in attributes]
         if proto.opcode == "fusion":
             inside = sorted(opcodes_of(links.module, row))
             more = f" +{len(inside) - _MOST_INSIDE} more" if len(inside) > _MOST_INSIDE else ""

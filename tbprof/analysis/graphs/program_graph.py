@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tbprof.analysis.graphs.neighborhood import Neighborhood
 from tbprof.analysis.graphs.program_links import ProgramLinks
@@ -116,11 +116,11 @@ class _Drawing:
     def _taken(self, row: int) -> tuple[list[GraphEdge], list[tuple[int, int]], int]:
         """The edges to a row, the constants that it takes, and how many operands are not drawn."""
         links = self._links
-        operands = list(enumerate(links.module.operand_rows(row)))
-        if links.module.opcode(row) == _PARAMETER:
-            operands = list(enumerate(self._arguments(row)))
+        is_parameter = links.module.opcode(row) == _PARAMETER
+        operands: Iterable[int]
+        operands = self._arguments(row) if is_parameter else links.module.operand_rows(row)
         edges, constants, left = [], [], 0
-        for index, operand in operands:
+        for index, operand in enumerate(operands):
             source, element = self._source(operand)
             if source in self._drawn:
                 edges.append(GraphEdge(source, row, index, element))

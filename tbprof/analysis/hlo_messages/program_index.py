@@ -196,10 +196,8 @@ class _Tables:
         # The ranges of the first row begin at 0.
         operands, called = np.zeros((2, rows + 1), np.int32)
         ids = np.zeros(rows, np.int64)
-        operand_id, called_id = (
-            np.zeros(counts.operands, np.int64),
-            np.zeros(counts.called, np.int64),
-        )
+        operand_id = np.zeros(counts.operands, np.int64)
+        called_id = np.zeros(counts.called, np.int64)
         self.instructions = InstructionRows(
             ids, places[0:2], places[2:4], places[4:6], codes[0], codes[1], places[6],
             operands, operand_id, called, called_id,

@@ -148,8 +148,9 @@ def _device_details(space: Space) -> Iterator[tuple[str, str]]:
                 "Compute capability",
                 f"{major}.{minor} ({generation})" if generation else f"{major}.{minor}",
             )
-        if _integer(gpu.stats.get("core_count")) > 0:
-            yield "Multiprocessors per device", str(_integer(gpu.stats.get("core_count")))
+        cores = _integer(gpu.stats.get("core_count"))
+        if cores > 0:
+            yield "Multiprocessors per device", str(cores)
         memory = _integer(gpu.stats.get("memory_size"))
         if memory > 0:
             yield "Memory per device", f"{memory / 2**30:.1f} GiB"
