@@ -72,34 +72,27 @@ class Types(Protocol):
     @property
     def id(self) -> NDArray[np.int64]:
         """[n] the metadata ids."""
-        ...
 
     @property
     def name(self) -> NDArray[np.int32]:
         """[n] ids of the full names: classification uses these."""
-        ...
 
     @property
     def full_names(self) -> Sequence[str]:
         """[n] the full names."""
-        ...
 
     @property
     def display_name(self) -> NDArray[np.int32]:
         """[n] ids of the short labels, -1 for none."""
-        ...
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name: stats that all events of a type share."""
-        ...
 
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""
-        ...
 
     def details(self, row: int) -> list[tuple[str, Value]]:
         """All stats of one type, in file order."""
-        ...
 
 
 class Plane(Protocol):
@@ -108,61 +101,49 @@ class Plane(Protocol):
     @property
     def name(self) -> str:
         """The identity of the plane, such as `/device:GPU:0`."""
-        ...
 
     @property
     def id(self) -> int:
         """The id in the file; not unique."""
-        ...
 
     @property
     def lines(self) -> Lines:
         """The headers of the lines, without touching events."""
-        ...
 
     @property
     def line_bytes(self) -> NDArray[np.int64]:
         """[lines] about how many bytes of the file each line takes."""
-        ...
 
     @property
     def types(self) -> Types:
         """The kinds of event."""
-        ...
 
     @property
     def stat_names(self) -> frozenset[str]:
         """Every stat name of the plane (and texts interned as such)."""
-        ...
 
     @property
     def stats(self) -> Mapping[str, Value]:
         """The plane's own stats: device capabilities, versions, process id."""
-        ...
 
     @property
     def notices(self) -> Sequence[Notice]:
         """The damage in what has been decoded so far."""
-        ...
 
     @property
     def strings(self) -> Strings:
         """The space's names."""
-        ...
 
     @property
     def expected_stats(self) -> set[str]:
         """The stats that will be requested for all host events, as far as known; a hint."""
-        ...
 
     @property
     def cache(self) -> OnceCache:
         """Results about this plane that analyses share; cleared to free memory."""
-        ...
 
     def events(self, lines: Sequence[int] | None = None, marks: MarkNames | None = None) -> Events:
         """The events of some lines (all by default); without marks if there are few."""
-        ...
 
     def event_stats(
         self, source: NDArray[np.int64], names: Sequence[str], texts: Collection[str] = ()
@@ -171,19 +152,15 @@ class Plane(Protocol):
 
         Those of the names that `texts` contains are read together with their texts.
         """
-        ...
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
         """All stats of the events at the offsets `source` [n]: for thousands, not millions."""
-        ...
 
     def event_types(self, source: NDArray[np.int64]) -> NDArray[np.int32]:
         """[n] the rows in `types` of the events at the offsets `source` [n], -1 for none."""
-        ...
 
     def details(self, source: int) -> list[tuple[str, Value]]:
         """All stats of one event, in file order."""
-        ...
 
 
 class _Referable:

@@ -26,11 +26,9 @@ class TextSource(Protocol):
 
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
         """Ids [n] into the space's strings, -1 where the value is not a text."""
-        ...
 
     def bytes_at(self, bits: int) -> memoryview:
         """The content of one bytes value; that of a file in memory is not copied."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
