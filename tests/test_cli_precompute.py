@@ -38,9 +38,6 @@ class NoWorkers(Workers):
     ) -> Mapping[PartKey, PartResult]:
         raise NotKept(f"{file.host} {requested}")
 
-    def decoded_ratio(self, file: TraceFile) -> float:
-        return 0.0
-
 
 @pytest.fixture
 def logdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

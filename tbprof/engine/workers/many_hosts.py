@@ -31,16 +31,12 @@ class ManyHosts(Workers):
 
     keeps_results = True
     least_hosts = _MANY
+    hosts_at_once = _THREADS
 
     def __init__(self, results: ResultStore) -> None:
         self._results = results
         self._threads = SummaryCache(results, files=_THREADS)
         self._starter: Starter | None = None
-
-    @property
-    def hosts_at_once(self) -> int:
-        """How many threads there are."""
-        return _THREADS
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]

@@ -96,6 +96,7 @@ class WorkerProcesses(Workers):
         self._limits = limits
         self._endings = Endings()
         self._changed = threading.Condition()
+        self.hosts_at_once = processes  # each may read a large file
         self._slots = [_Slot() for _ in range(processes + 1)]
         self._make = make
         self._starter: Starter | None = None
@@ -105,11 +106,6 @@ class WorkerProcesses(Workers):
         self._starting = threading.Lock()
         with suppress(NoWorkers):  # logged when a worker is needed
             self._starter = make()
-
-    @property
-    def hosts_at_once(self) -> int:
-        """The number of workers for large files."""
-        return len(self._slots) - 1
 
     def warm_up(self) -> None:
         """Starts a worker before the first request needs it.

@@ -19,21 +19,12 @@ class Threads(Workers):
 
     def __init__(self, copies: ResultStore | None, hosts_at_once: int) -> None:
         self._copies = copies
-        self._hosts_at_once = hosts_at_once
-
-    @property
-    def hosts_at_once(self) -> int:
-        """As given."""
-        return self._hosts_at_once
+        self.hosts_at_once = hosts_at_once
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
         """The requested parts of one host; nothing stays in memory."""
         cache = SummaryCache(None, copies=self._copies)
-        parts = cache.parts(file, requested, on_work, side_by_side=self._hosts_at_once > 1)
+        parts = cache.parts(file, requested, on_work, side_by_side=self.hosts_at_once > 1)
         return {part: parts[part.name] for part in requested}
-
-    def decoded_ratio(self, file: TraceFile) -> float:  # noqa: ARG002 - nothing stays open
-        """Not known."""
-        return 0.0

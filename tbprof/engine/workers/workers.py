@@ -33,14 +33,10 @@ class Workers(Protocol):
 
     # The parts of fewer hosts are computed in threads of this process.
     least_hosts: int = 1
-
-    @property
-    def hosts_at_once(self) -> int:
-        """For how many hosts `compute` should be called simultaneously, from threads."""
-
-    @property
-    def keeps_results(self) -> bool:
-        """Whether they write their results to the result store of this process."""
+    # For how many hosts `compute` should be called simultaneously, from threads.
+    hosts_at_once: int
+    # Whether they write their results to the result store of this process.
+    keeps_results: bool
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
@@ -77,8 +73,9 @@ class Workers(Protocol):
         """Prepares for files, at least `least_hosts`, that may be requested soon."""
         return
 
-    def decoded_ratio(self, file: TraceFile) -> float:
+    def decoded_ratio(self, _file: TraceFile, /) -> float:
         """How much of the events of a file has been decoded, 0 to 1; 0 if it is not known."""
+        return 0.0
 
 
 class BatchWorkers(Workers, Protocol):

@@ -67,10 +67,6 @@ class Cluster(BatchWorkers):
         self._client: Client | None = None
         self._batches: dict[str, _Batch] = {}
 
-    def decoded_ratio(self, file: TraceFile) -> float:  # noqa: ARG002 - only the workers know
-        """Not known."""
-        return 0.0
-
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
     ) -> Iterator[tuple[HostWork, HostParts]]:
