@@ -31,14 +31,11 @@ class NotWritten(TbprofError):
 class _Folder(Protocol):
     """Where the files of a run go. Every failure is an OSError, or a backend's own."""
 
-    def make(self, name: str) -> str | None:
-        """Makes the run's folder and returns its URL, or None if the name is taken."""
+    def make(self, url: str) -> bool:
+        """Makes the run's folder; False if the name is taken."""
 
     def open(self, url: str) -> NewFile:
         """A file that takes its name when it is committed."""
-
-    def join(self, url: str, name: str) -> str:
-        """The URL of a file in a folder."""
 
     def exists(self, url: str) -> bool:
         """Whether there is something at `url`."""
@@ -57,7 +54,8 @@ class NewRun:
         self.root = runs_root(logdir)
         self.name = name
         self._wanted = name
-        self._folder: _Folder = _Remote(self.root) if is_remote(self.root) else _Local(self.root)
+        self._folder: _Folder = _Remote(self.root) if is_remote(self.root) else _Local()
+        self._join = file_system(self.root)[0].join
         self._url: str | None = None
         self._lock = threading.Lock()
         with storage_errors(self.root):
@@ -80,7 +78,7 @@ class NewRun:
         if name in ("", ".", "..") or "/" in name or os.sep in name:
             raise NotWritten(f"{name!r} is not a file name")
         with storage_errors(self.root):
-            return self._folder.open(self._folder.join(self._make_folder(), name))
+            return self._folder.open(self._join(self._make_folder(), name))
 
     def write(self, name: str, data: memoryview) -> str:
         """The URL of a new file `name` of the run with the content `data`. Raises NotWritten."""
@@ -94,7 +92,7 @@ class NewRun:
 
     def find(self, name: str) -> str | None:
         """The URL of a file of the run written by another process, or None."""
-        url = self._folder.join(self.url, name)
+        url = self._join(self.url, name)
         try:
             return url if self._folder.exists(url) else None
         except (OSError, TbprofError):
@@ -105,8 +103,8 @@ class NewRun:
             if self._url is None:
                 # The profiler may have made the folder itself.
                 for name in self._names():
-                    url = self._folder.make(name)
-                    if url is not None:
+                    url = self._place(name)
+                    if self._folder.make(url):
                         self._url, self.name = url, name
                         break
             if self._url is None:
@@ -118,7 +116,7 @@ class NewRun:
         return list(dict.fromkeys([self.name, self._wanted, *later]))
 
     def _place(self, name: str) -> str:
-        return self._folder.join(self.root, name)
+        return self._join(self.root, name)
 
 
 def runs_root(logdir: str) -> str:
@@ -194,25 +192,19 @@ class NewFile:
 
 
 class _Local:
-    def __init__(self, root: str) -> None:
-        self._root = root
-
-    def make(self, name: str) -> str | None:
-        os.makedirs(self._root, exist_ok=True)  # noqa: PTH103 - names stay text, as in filesystems
-        url = self.join(self._root, name)
+    def make(self, url: str) -> bool:
+        # Names stay text, as in filesystems.
+        os.makedirs(os.path.dirname(url), exist_ok=True)  # noqa: PTH103, PTH120
         try:
             os.mkdir(url)  # noqa: PTH102
         except FileExistsError:
-            return None
-        return url
+            return False
+        return True
 
     def open(self, url: str) -> NewFile:
         target = Path(url)
         part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
         return NewFile(url, part, lambda part_path: _take_name(part_path, target))
-
-    def join(self, url: str, name: str) -> str:
-        return os.path.join(url, name)  # noqa: PTH118
 
     def exists(self, url: str) -> bool:
         return os.path.lexists(url)
@@ -236,7 +228,6 @@ class _Remote:
     def __init__(self, root: str) -> None:
         from tbprof.storage.remote.remote_files import remote_files
 
-        self._root = root
         self._scheme = root.partition("://")[0]
         if self._scheme in _READ_ONLY:
             raise NotWritten(
@@ -245,13 +236,12 @@ class _Remote:
             )
         self._files = remote_files(root)
 
-    def make(self, name: str) -> str | None:
-        url = self.join(self._root, name)
+    def make(self, url: str) -> bool:
         if self.exists(url):
-            return None
+            return False
         if self._scheme not in _WHOLE:  # stores have no folders, and would make buckets
             self._files.call("makedirs", url, exist_ok=True)
-        return url
+        return True
 
     def open(self, url: str) -> NewFile:
         folder = Path(tempfile.mkdtemp(prefix="tbprof-"))
@@ -272,9 +262,6 @@ class _Remote:
                     self._files.call("rm_file", temporary)
                 raise
         shutil.rmtree(part_path.parent, ignore_errors=True)
-
-    def join(self, url: str, name: str) -> str:
-        return f"{url.rstrip('/')}/{name}"
 
     def exists(self, url: str) -> bool:
         try:

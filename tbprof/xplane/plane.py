@@ -80,7 +80,7 @@ class FilePlane:
         most_lines: int,
     ) -> None:
         self._buffer = buffer
-        self._strings = strings
+        self.strings = strings
         self._epoch = epoch
         self.cache = OnceCache()
         self.expected_stats: set[str] = set()
@@ -120,10 +120,6 @@ class FilePlane:
     def notices(self) -> Sequence[Notice]:
         return self._damage.notices
 
-    @property
-    def strings(self) -> Strings:
-        return self._strings
-
     @cached_property
     def timelines(self) -> tuple[Line, ...]:
         """The lines, found without touching their events."""
@@ -146,10 +142,10 @@ class FilePlane:
         starts = [min(self._origin_ps(span.timestamp_ns) for span in line.spans) for line in lines]
         return Lines(
             np.array([line.id for line in lines], np.int64),
-            self._strings.intern([line.name for line in lines]),
+            self.strings.intern([line.name for line in lines]),
             np.array(starts, np.int64),
             np.array([line.display_id or line.id for line in lines], np.int64),
-            self._strings.intern([line.display_name or line.name for line in lines]),
+            self.strings.intern([line.display_name or line.name for line in lines]),
         )
 
     def _origin_ps(self, timestamp_ns: int) -> int:
@@ -171,7 +167,7 @@ class FilePlane:
         dictionary = _dictionary(
             self._buffer, self._fields, self._damage, _EVENT_METADATA, _TYPE_DISPLAY_NAME
         )
-        return FileTypes(dictionary, self._buffer, self._strings, self._stats)
+        return FileTypes(dictionary, self._buffer, self.strings, self._stats)
 
     @property
     def stat_names(self) -> frozenset[str]:
@@ -264,28 +260,25 @@ class FileTypes:
         self, dictionary: Dictionary, buffer: Buffer, strings: Strings, stats: StatReader
     ) -> None:
         self.dictionary = dictionary
+        self.id = dictionary.id
         self._buffer = buffer
-        self._strings = strings
+        self.strings = strings
         self._stats = stats
         self._known_stats: dict[str, StatColumn] = {}
 
-    @property
-    def id(self) -> NDArray[np.int64]:
-        return self.dictionary.id
-
     @cached_property
     def name(self) -> NDArray[np.int32]:
-        return self._strings.intern(self._buffer.texts(self.dictionary.name))
+        return self.strings.intern(self._buffer.texts(self.dictionary.name))
 
     @cached_property
     def full_names(self) -> Sequence[str]:
         """[n] the full names; most analyses begin with those of all types."""
-        return self._strings.take(self.name.tolist())
+        return self.strings.take(self.name.tolist())
 
     @cached_property
     def display_name(self) -> NDArray[np.int32]:
         ranges = self.dictionary.display_name
-        ids = self._strings.intern(self._buffer.texts(ranges))
+        ids = self.strings.intern(self._buffer.texts(ranges))
         return np.where(ranges[:, 1] > ranges[:, 0], ids, np.int32(-1)).astype(np.int32)
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
