@@ -60,15 +60,13 @@ def fingerprints(files: Iterable[TraceFile]) -> tuple[str, ...]:
 
 
 @contextmanager
-def local_trace(
-    file: TraceFile, store: ResultStore | None = None, *, inflated_limit: int = INFLATED_LIMIT
-) -> Iterator[LocalTrace]:
+def local_trace(file: TraceFile, store: ResultStore | None = None) -> Iterator[LocalTrace]:
     """The file's plain bytes as a local path, valid inside the block.
 
     A plain local file is used itself. Others are inflated and copied into `store` (or into a
     temporary file without one), and found there the next time. The readable part of a damaged gzip
     stream is kept, with a warning. Raises Unreachable, or Unsupported above
-    `inflated_limit` bytes.
+    `INFLATED_LIMIT` bytes.
     """
     if not is_remote(file.url) and not _is_gzip(file):
         yield LocalTrace(file.url)
@@ -77,12 +75,12 @@ def local_trace(
         name = f"trace\0{fingerprint(file)}"
         complete, part = store.path(name, ".xplane.pb"), store.path(name, ".part.xplane.pb")
         with _lock_of(complete), store.using(complete), store.using(part):
-            local = _spooled(file, store, complete, part, inflated_limit)
+            local = _spooled(file, store, complete, part)
         if local is not None:
             with store.using(Path(local.path)), _removed_if_no_trace(Path(local.path)):
                 yield local
             return
-    with _temporary(file, inflated_limit) as local:
+    with _temporary(file) as local:
         yield local
 
 
@@ -106,9 +104,7 @@ def _is_gzip(file: TraceFile) -> bool:
         raise _unreadable(file, err) from err
 
 
-def _spooled(
-    file: TraceFile, store: ResultStore, complete: Path, part: Path, limit: int
-) -> LocalTrace | None:
+def _spooled(file: TraceFile, store: ResultStore, complete: Path, part: Path) -> LocalTrace | None:
     """The copy in the store, made if it is missing; None if the store cannot be written."""
     if not store.is_private():
         return None
@@ -118,7 +114,7 @@ def _spooled(
         return LocalTrace(str(part), _damage_notice(file, part.stat().st_size))
     try:
         with store.writing(complete) as target:
-            is_whole = _copy(file, target, limit)
+            is_whole = _copy(file, target)
             size = target.tell()
         if not is_whole:
             complete.replace(part)
@@ -129,14 +125,14 @@ def _spooled(
 
 
 @contextmanager
-def _temporary(file: TraceFile, limit: int) -> Iterator[LocalTrace]:
+def _temporary(file: TraceFile) -> Iterator[LocalTrace]:
     import tempfile  # brings six modules, and most traces are plain local files
 
     with tempfile.TemporaryDirectory(prefix="tbprof-", ignore_cleanup_errors=True) as directory:
         path = Path(directory) / "trace.xplane.pb"
         try:
             with path.open("wb") as target:
-                is_whole = _copy(file, target, limit)
+                is_whole = _copy(file, target)
                 size = target.tell()
         except OSError as err:
             raise Unreachable(
@@ -146,7 +142,7 @@ def _temporary(file: TraceFile, limit: int) -> Iterator[LocalTrace]:
         yield LocalTrace(str(path), () if is_whole else _damage_notice(file, size))
 
 
-def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
+def _copy(file: TraceFile, target: BinaryIO) -> bool:
     """Writes the plain bytes; False if the gzip stream is damaged and the rest is lost.
 
     Raises OSError only for the target; errors of the source become Unreachable.
@@ -165,9 +161,9 @@ def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
             is_whole = False
             break
         written += len(piece)
-        if written > limit:
+        if written > INFLATED_LIMIT:
             raise Unsupported(
-                f"{called(file)} inflates to more than {limit:,} bytes",
+                f"{called(file)} inflates to more than {INFLATED_LIMIT:,} bytes",
                 "inflate it with gzip -d and open the plain file",
             )
         if is_gzip and file.bytes and written > max(_LEAST_BOMB, _MOST_RATIO * file.bytes):

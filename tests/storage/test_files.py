@@ -33,8 +33,8 @@ def trace(path: Path | str, content: bytes | None = None) -> TraceFile:
     return found
 
 
-def read(file: TraceFile, store: ResultStore | None, **kwargs) -> tuple[bytes, list[str]]:
-    with local_trace(file, store, **kwargs) as local:
+def read(file: TraceFile, store: ResultStore | None) -> tuple[bytes, list[str]]:
+    with local_trace(file, store) as local:
         return Path(local).read_bytes(), [notice.code for notice in local.warnings]
 
 
@@ -128,11 +128,12 @@ def test_any_damage_gives_a_warning_or_the_truth(tmp_path_factory, content, cut,
     assert got == content or codes == ["gzip_damaged"] or len(data[: cut or None]) < 2
 
 
-def test_gzip_bomb_ends_at_the_limit(tmp_path, store):
+def test_gzip_bomb_ends_at_the_limit(tmp_path, store, monkeypatch):
+    monkeypatch.setattr(files_module, "INFLATED_LIMIT", 1_000_000)
     file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(b"\0" * 50_000_000))
     for where in (store, None):
         with pytest.raises(Unsupported, match="1,000,000"):
-            read(file, where, inflated_limit=1_000_000)
+            read(file, where)
     assert list(store.directory.iterdir()) == []
 
 

@@ -99,14 +99,6 @@ class Case:
         """The nearest stage on that path of one of these kinds, or None."""
         return next((stage for stage in self.path_to_root() if stage.kind in kinds), None)
 
-    def above_named(self, name: str) -> Stage | None:
-        """The nearest stage on that path with this name (lower case, without version), or None."""
-        return next((stage for stage in self.path_to_root() if stage.parts[-1] == name), None)
-
-    def has_named(self, name: str) -> bool:
-        """Whether the pipeline has a stage of this name."""
-        return any(stage.parts[-1] == name for stage in self.stages)
-
     @property
     def processors(self) -> float:
         """The number of processors that tf.data assumes, NaN if unknown."""

@@ -133,7 +133,7 @@ def reader(case: Case) -> Iterator[Finding]:
 @of_kinds(Kind.READER)
 def reader_sharded(case: Case) -> Iterator[Finding]:
     """Hosts that read other hosts' data."""
-    sharded = case.above_named("shard")
+    sharded = next((stage for stage in case.path_to_root() if stage.parts[-1] == "shard"), None)
     if sharded is not None:
         shards = sharded.number("num_shards")
         others = f" Only one of {shards:.0f} elements that it reads is used." if shards > 1 else ""
@@ -153,7 +153,7 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
             ),
             guide=DATASET.section("shard"),
         )
-    elif case.facts.hosts > 1 and not case.has_named("shard"):
+    elif case.facts.hosts > 1 and all(stage.parts[-1] != "shard" for stage in case.stages):
         yield Finding(
             id="shard",
             severity="low",

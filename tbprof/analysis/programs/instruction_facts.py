@@ -33,8 +33,6 @@ from tbprof.base.texts import cut
 NO_HLO = "HLO not in the trace"
 # CUDA graphs whose instructions the trace does not show.
 COMMAND_BUFFER = "inside a command buffer"
-# The categories that TPUs record for all fusions with a product.
-PRODUCT_CATEGORIES = ("convolution", "convolution fusion")
 _MOVED = frozenset({"copy", "dynamic-reshape", "reshape", "transpose"})
 _FUSIONS = {
     "kLoop": "loop fusion", "kInput": "input fusion", "kOutput": "output fusion",
@@ -264,16 +262,16 @@ def place_of(program: Module, metadata: Any) -> tuple[str, str]:
     return source, "\n".join(texts)
 
 
-def facts_of_text(text: str, category: str) -> InstructionFacts:
+def facts_of_text(text: str) -> InstructionFacts:
     """The facts in the text of an instruction, for programs that are not in the trace."""
     result, opcode, operand_text = split_hlo(text)
     results, operands = parse_shapes(result), parse_shapes(operand_text)
     return InstructionFacts(
-        opcode or category,
-        category or category_of(opcode) or NO_HLO,
+        opcode,
+        category_of(opcode) or NO_HLO,
         dtype=largest_dtype((*results, *operands)),
         result=shapes_text(results),
         operands=shapes_text(operands),
-        is_product=opcode in PRODUCTS or category in PRODUCT_CATEGORIES,
+        is_product=opcode in PRODUCTS,
         move=move_of(frozenset({opcode}), results, operands),
     )

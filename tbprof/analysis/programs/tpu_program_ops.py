@@ -137,7 +137,7 @@ class _TypeReader:
         facts = self._reader.read(number, program.name, name) if number != -1 else None
         if facts is None:
             stated = [self._text(row, stat) for stat in INSTRUCTION_TEXTS]
-            facts = facts_of_text(instruction_text(event, name, stated), "")
+            facts = facts_of_text(instruction_text(event, name, stated))
             if number == -1 and not self._text(row, names.HLO_CATEGORY):
                 facts = facts._replace(category=NOT_IN_HLO)
         return program, name, self._with_stated(row, facts)

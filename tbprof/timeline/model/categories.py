@@ -82,11 +82,6 @@ def host_categories(
     )
 
 
-def name_categories(texts: Sequence[str], *, has_device: bool) -> NDArray[np.uint8]:
-    """[n] the categories of the full names of host events, judged by name only."""
-    return _of_roles(texts, classify_host_names(texts, has_device=has_device))
-
-
 def _of_roles(texts: Sequence[str], roles: NDArray[np.int8]) -> NDArray[np.uint8]:
     categories = [
         _host_category(text[:_LONGEST], role)
@@ -126,7 +121,7 @@ def track_categories(
     elif kind == "ops":
         categories = [op_category(text) for text in texts]
     else:
-        named = name_categories(texts, has_device=True)
+        named = _of_roles(texts, classify_host_names(texts, has_device=True))
         is_barrier = np.array([text == names.CORE_BARRIER for text in texts], bool)
         return np.where(is_barrier, Category.COLLECTIVES, named).astype(np.uint8)
     return np.array(categories, np.uint8)

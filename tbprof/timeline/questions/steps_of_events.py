@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tbprof.base.caches import computed_once
 from tbprof.base.records import dataclass
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.model.store import Timeline
@@ -24,14 +25,10 @@ class StepWindows:
     number: dict[str, int]
 
 
+@computed_once
 def step_windows(open_timeline: OpenTimeline, part: str) -> StepWindows:
     """The steps of the timeline of a part; none if it has no step tracks."""
-    return open_timeline.cache.get_or_compute(
-        f"steps of {part}", lambda: _find(open_timeline.timeline, part)
-    )
-
-
-def _find(timeline: Timeline, part: str) -> StepWindows:
+    timeline = open_timeline.timeline
     tracks = []
     starts: dict[str, int] = {}
     for track in timeline.tracks:
