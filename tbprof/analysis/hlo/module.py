@@ -289,11 +289,6 @@ class Computation:
         return self._text(self._columns.thread)
 
     @property
-    def is_fusion_computation(self) -> bool:
-        """Whether it is the body of a fusion, as the file states."""
-        return bool(self._columns.is_fusion[self.row])
-
-    @property
     def instructions(self) -> Instructions:
         """Its instructions in order."""
         return Instructions(self._module, self.rows)

@@ -48,7 +48,6 @@ class ComputationRows:
     name: NDArray[np.int32]
     shape: NDArray[np.int32]
     thread: NDArray[np.int32]
-    is_fusion: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,6 @@ class _Tables:
             ranges[0:2],
             ranges[2:4],
             ranges[4:6],
-            is_fusion.view(np.bool_),
         )
         of_computations = [part_ids, roots, first, *ranges, is_fusion, *self.headers]
         of_instructions = [

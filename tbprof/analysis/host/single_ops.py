@@ -19,7 +19,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import is_own
 from tbprof.base import names
 from tbprof.base.records import dataclass
-from tbprof.base.values import is_in, joined, median, unique
+from tbprof.base.values import is_in, join_columns, median, unique
 from tbprof.events.space import Events, Plane, Space
 
 # A call of one op takes microseconds, and so does Python between two of them, unless the thread is
@@ -80,13 +80,12 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     """
     runs = [run for plane in host_planes(space) for run in _runs(plane)]
     counts: dict[str, int] = {}
-    for run in runs:
-        for name, count in run.names.items():
+    for _, called in runs:
+        for name, count in called.items():
             counts[name] = counts.get(name, 0) + count
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
-    start, end, calls, called_ps, sent_start, sent_end = (
-        joined(getattr(run, column) for run in runs)
-        for column in ("start", "end", "calls", "called_ps", "sent_start", "sent_end")
+    start, end, calls, called_ps, sent_start, sent_end = join_columns(
+        (columns for columns, _ in runs), 6
     )
     order = np.argsort(start, kind="stable")
     return SingleOps(
@@ -104,17 +103,9 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
 _Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
-@dataclass(frozen=True, slots=True)
-class _CallRuns:
-    """The runs of one kind of call: the columns of `SingleOps`, and how often each op is called."""
-
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    calls: NDArray[np.int64]
-    called_ps: NDArray[np.int64]
-    names: dict[str, int]
-    sent_start: NDArray[np.int64]
-    sent_end: NDArray[np.int64]
+# The runs of one kind of call: their starts, ends, numbers of calls and times in these, the starts
+# and ends of what sent data; and how often each op is called.
+_CallRuns = tuple[tuple[NDArray[np.int64], ...], dict[str, int]]
 
 
 def _runs(plane: Plane) -> Iterator[_CallRuns]:
@@ -202,15 +193,15 @@ def _joined(
     is_call = np.full(len(events), -1, np.int64)
     is_call[rows[keeps]] = 1
     sent = np.flatnonzero((inherit(parent, is_call) == 1) & events.by_type(sends))
-    return _CallRuns(
+    columns = (
         start[first[is_run]],
         end[last[is_run]],
         calls[is_run].astype(np.int64),
         np.add.reduceat(end - start, first)[is_run],
-        called,
         events.start_ps[sent],
         (events.start_ps + events.duration_ps)[sent],
     )
+    return columns, called
 
 
 def _longest_between(

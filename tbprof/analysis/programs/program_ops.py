@@ -102,5 +102,4 @@ class ProgramOps:
     window_ps: int = 0
     idle_ps: int = 0
     sparse_cores: int = 0
-    sparse_core_window_ps: int = 0
     sparse_core_idle_ps: int = 0

@@ -26,10 +26,7 @@ _SUMS = (
 # Facts of the instruction, which are those of the first of equal rows.
 _FACTS = ("product_size", "product_passes", "tile_waste_ppm", "core_use", "move")
 _FLAGS = ("is_computed", "is_product", "has_inner", "is_of_argument", "is_entry")
-_HOST_SUMS = (
-    "devices", "window_ps", "idle_ps", "sparse_cores", "sparse_core_window_ps",
-    "sparse_core_idle_ps",
-)  # fmt: skip
+_HOST_SUMS = ("devices", "window_ps", "idle_ps", "sparse_cores", "sparse_core_idle_ps")
 
 
 class _RowKernels(NamedTuple):

@@ -79,10 +79,7 @@ def tpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
     has_rows = int(bool(instructions))
     idle = kinds.window_ps - kinds.busy_ps
     if is_sparse:
-        return rows.table(
-            device_type="TPU", sparse_cores=has_rows, sparse_core_window_ps=kinds.window_ps,
-            sparse_core_idle_ps=idle,
-        )  # fmt: skip
+        return rows.table(device_type="TPU", sparse_cores=has_rows, sparse_core_idle_ps=idle)
     return rows.table(device_type="TPU", devices=has_rows, window_ps=kinds.window_ps, idle_ps=idle)
 
 

@@ -73,11 +73,9 @@ def check_equal(blob: bytes, expected: Any) -> None:
     header.ClearField("computations")
     assert module.header == header
     assert [
-        (part.id, part.root_id, part.name, part.is_fusion_computation, part.execution_thread)
-        for part in module.computations()
+        (part.id, part.root_id, part.name, part.execution_thread) for part in module.computations()
     ] == [
-        (part.id, part.root_id, part.name, part.is_fusion_computation, part.execution_thread)
-        for part in expected.computations
+        (part.id, part.root_id, part.name, part.execution_thread) for part in expected.computations
     ]
     protos = [part for one in expected.computations for part in one.instructions]
     assert list(module.instructions()) == protos
