@@ -113,6 +113,9 @@ CORE_TYPE = "core_type"
 
 XLA_MODULES_LINE = "XLA Modules"
 SPARSE_CORE_MODULES_LINE = "Sparse Core Modules"
+OP_LINES = (XLA_OPS_LINE, SPARSE_CORE_OPS_LINE)
+STEP_LINES = (STEPS_LINE, SPARSE_CORE_STEPS_LINE)
+MODULE_LINES = (XLA_MODULES_LINE, SPARSE_CORE_MODULES_LINE)
 
 # Executions that count as a step each if nothing marks steps.
 IMPLICIT_ROOTS = frozenset(("FunctionRun", "SessionRun", "RunGraph"))

@@ -30,7 +30,6 @@ from tbprof.kernels.analysis.type_marks import mark_types
 _Ids = NDArray[np.int64] | NDArray[np.int32]
 _Id = TypeVar("_Id", np.int32, np.int64)
 
-_STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
 # The best root of a group first.
 _NAMED, _ROOT, _EXECUTION = range(3)
 
@@ -182,7 +181,7 @@ def _device_steps(plane: Plane) -> tuple[NDArray[np.int64], list[str]]:
     """(ids, names) of the steps on a device's line of steps."""
     if names.GROUP_ID not in plane.stat_names:
         return np.zeros(0, np.int64), []
-    events = plane.events(named_lines(plane, *_STEP_LINES))
+    events = plane.events(named_lines(plane, *names.STEP_LINES))
     stats = events.stats([names.GROUP_ID, names.STEP_NAME])
     id_ = group_ids(stats[names.GROUP_ID])
     texts = plane.strings.take(stats[names.STEP_NAME].texts().tolist())

@@ -49,10 +49,8 @@ def read_cores(space: Space, offset: int, process: int) -> list[Core]:
 
 
 def _read_core(plane: Plane, offset: int, process: int) -> Core | None:
-    steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
-    modules = plane.events(
-        named_lines(plane, names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE)
-    )
+    steps = plane.events(named_lines(plane, *names.STEP_LINES))
+    modules = plane.events(named_lines(plane, *names.MODULE_LINES))
     chosen = steps if len(steps) else modules
     if not len(chosen):
         return None

@@ -7,7 +7,7 @@ import numpy as np
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import OpGatherer
 from tbprof.analysis.tpu.accessed_memory import read_breakdown
-from tbprof.analysis.tpu.tpu_kinds import OP_LINES, WORK, TpuOpNames, find_tpu_kinds
+from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.analysis.tpu.tpu_pairs import ends_that_state, find_pairs
 from tbprof.base import names
 from tbprof.base.values import as_counts
@@ -19,7 +19,7 @@ def gather_core_ops(plane: Plane, programs: Programs, gatherer: OpGatherer, side
 
     The work of a pair of start and end counts once, at the end, and lasts from one to the other.
     """
-    kinds = find_tpu_kinds(plane, *OP_LINES)
+    kinds = find_tpu_kinds(plane, *names.OP_LINES)
     ops = TpuOpNames(plane)
     stats = plane.types.stats([names.MEMORY_BREAKDOWN, *WORK])
     by_type = [np.maximum(stats[name].integers(), 0) for name in WORK]

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 _gpu_intervals = Later("tbprof.analysis.ops.gpu_intervals.gpu_intervals")
 _tpu_intervals = Later("tbprof.analysis.ops.tpu_intervals.tpu_intervals")
 
-_STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
-_MODULE_LINES = (names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE)
 
 _PLANE = regex(r"/device:(GPU|TPU):([0-9]{1,9})(?: SparseCore(?: [A-Za-z]+)? ([0-9]{1,4}))?")
 _SPARSE_CORE_IDS = 1_000_000
@@ -170,7 +168,7 @@ def intervals_of(
 
 def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
     """The steps on the plane's own line, recorded or derived; None if it has none."""
-    rows = named_lines(plane, *_STEP_LINES)
+    rows = named_lines(plane, *names.STEP_LINES)
     if not rows or not len(events := plane.events(rows)):
         return None
     order = np.argsort(events.start_ps, kind="stable")
@@ -198,7 +196,7 @@ def _number(stat: int, label: str) -> int:
 
 def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
     """The executions of programs on the plane's own line, recorded or derived."""
-    events = plane.events(named_lines(plane, *_MODULE_LINES))
+    events = plane.events(named_lines(plane, *names.MODULE_LINES))
     order = np.argsort(events.start_ps, kind="stable")
     types, kind = np.unique(events.type[order], return_inverse=True)
     type_names = plane.types.full_names

@@ -12,12 +12,10 @@ from tbprof.analysis.vocabulary.lines import named_lines
 from tbprof.base import names
 from tbprof.events.space import Plane
 
-_OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
-
 
 def tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     """The ops, asynchronous ops and waits for other cores of one core or SparseCore."""
-    lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
+    lines = (*names.OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
     rows = named_lines(plane, *lines)
     events = plane.events(rows)
     # Line names before the events in the file choose the ops below; names may also follow the
@@ -25,10 +23,10 @@ def tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     line_names = plane.strings.take(plane.lines.name[rows].tolist())
     op_rows, async_rows, marks = (
         np.flatnonzero(np.array([name in line_group for name in line_names], bool)[events.line])
-        for line_group in (_OP_LINES, lines[-2:-1], lines[-1:])
+        for line_group in (names.OP_LINES, lines[-2:-1], lines[-1:])
     )
     barriers = marks[events.type[marks] == _barrier_type(plane)]
-    ops = find_core_ops(plane, *_OP_LINES)
+    ops = find_core_ops(plane, *names.OP_LINES)
     start, duration, op = find_op_segments(ops)
     clock = ops.clock
     async_start, async_duration = clock.place(

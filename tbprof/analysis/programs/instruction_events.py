@@ -13,7 +13,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.cpu_program_ops import find_executions
 from tbprof.analysis.programs.op_rows import id_text
 from tbprof.analysis.spans.groups import group_rows
-from tbprof.analysis.tpu.tpu_kinds import OP_LINES, instruction_name
+from tbprof.analysis.tpu.tpu_kinds import instruction_name
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.analysis.vocabulary.op_names import instruction_of
 from tbprof.base import names
@@ -90,7 +90,7 @@ def _of_gpu(plane: Plane, kinds: GpuKinds) -> InstructionEvents:
 
 
 def _of_tpu(plane: Plane) -> InstructionEvents:
-    events = plane.events(named_lines(plane, *OP_LINES))
+    events = plane.events(named_lines(plane, *names.OP_LINES))
     types = int(plane.types.id.size)
     program = plane.types.stats([names.PROGRAM_ID])[names.PROGRAM_ID].integers(-1)
     # The last entry is for events without a type.

@@ -34,7 +34,6 @@ from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.tpu.accessed_memory import AccessedBytes, read_breakdown
 from tbprof.analysis.tpu.tpu_kinds import (
     INSTRUCTION_TEXTS,
-    OP_LINES,
     UNNAMED,
     WORK,
     TpuKinds,
@@ -69,7 +68,7 @@ class _Row(NamedTuple):
 
 def tpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
     """The instructions of one core; types state work per execution, or events state it."""
-    kinds = find_tpu_kinds(plane, *OP_LINES)
+    kinds = find_tpu_kinds(plane, *names.OP_LINES)
     instructions = list(_rows(plane, kinds, programs, reader))
     is_sparse = is_sparse_core(plane)
     rows = OpRows()
@@ -208,7 +207,7 @@ def _dma_stalls(plane: Plane, kinds: TpuKinds) -> list[int]:
     nothing = [UNKNOWN] * kinds.type.size
     if _DMA_STALL not in plane.stat_names:
         return nothing
-    events = find_core_ops(plane, *OP_LINES).events
+    events = find_core_ops(plane, *names.OP_LINES).events
     stat = events.stats([_DMA_STALL])[_DMA_STALL]
     number = {type_: kind for kind, type_ in enumerate(kinds.type[kinds.has_work].tolist())}
     of_type = np.full(int(events.type.max(initial=-1)) + 2, -1, np.int32)

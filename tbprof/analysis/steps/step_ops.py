@@ -48,7 +48,7 @@ def find_step_ops(space: Space, programs: Programs, ops: ProgramOps, steps: Step
             continue
         begin = instructions.events.start_ps
         if instructions.plane.name.startswith(names.TPU_PREFIX):
-            begin = find_core_ops(instructions.plane, *_op_lines()).begin
+            begin = find_core_ops(instructions.plane, *names.OP_LINES).begin
         worker = workers.get(instructions.plane.name, -1) if workers else 0
         pairs = zip(
             instructions.program_id, instructions.name, instructions.counts.tolist(), strict=True
@@ -65,12 +65,6 @@ def find_step_ops(space: Space, programs: Programs, ops: ProgramOps, steps: Step
             count = np.bincount(code, minlength=first.size)
             parts.append(np.stack([step[is_inside][first], op[is_inside][first], count]))
     return StepOps(*np.concatenate(parts, axis=1))
-
-
-def _op_lines() -> tuple[str, ...]:
-    from tbprof.analysis.tpu.tpu_kinds import OP_LINES
-
-    return OP_LINES
 
 
 def _step_of(steps: Steps, worker: int, begin: NDArray[np.int64]) -> NDArray[np.int64]:

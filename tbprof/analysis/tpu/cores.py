@@ -96,7 +96,7 @@ def _worker(plane: Plane) -> str:
 
 def _replica(plane: Plane) -> int:
     """The replica that the core ran for most of the time, -1 if unknown."""
-    runs = plane.events(named_lines(plane, names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE))
+    runs = plane.events(named_lines(plane, *names.MODULE_LINES))
     if names.REPLICA_ID not in plane.stat_names or not len(runs):
         return -1
     stat = runs.stats([names.REPLICA_ID])[names.REPLICA_ID]

@@ -55,7 +55,7 @@ def _chip_times(planes: list[Plane]) -> tuple[int, int]:
     spans: list[Spans] = []
     first, last = 2**63 - 1, -(2**63)
     for plane in planes:
-        ops = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+        ops = find_core_ops(plane, *names.OP_LINES)
         modules = plane.events(named_lines(plane, *_MODULES_LINES))
         module_start, module_duration = ops.clock.place(modules.start_ps, modules.duration_ps)
         for start, end in ((ops.begin, ops.end), (module_start, module_start + module_duration)):

@@ -18,7 +18,6 @@ from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 
-OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
 UNNAMED = "(unnamed)"
 # Stats with the text of an instruction; the last one has only its shape.
 INSTRUCTION_TEXTS = ("long_name", "hlo_text", "shape_with_layout")
@@ -92,7 +91,7 @@ def _beyond(plane: Plane, ops: CoreOps) -> int:
 
     Steps have only the file's times, so they are placed on the clock of the ops.
     """
-    steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
+    steps = plane.events(named_lines(plane, *names.STEP_LINES))
     if not len(steps) or not ops.begin.size:
         return 0
     step_start, step_duration = ops.clock.place(steps.start_ps, steps.duration_ps)

@@ -9,7 +9,7 @@ import numpy as np
 from tbprof.analysis.devices.device_clock import find_core_ops
 from tbprof.analysis.hlo.awaited import awaited_in, awaited_start
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.tpu.tpu_kinds import OP_LINES, find_tpu_kinds, instruction_name
+from tbprof.analysis.tpu.tpu_kinds import find_tpu_kinds, instruction_name
 from tbprof.base import names
 from tbprof.base.caches import computed_once
 from tbprof.base.records import NamedTuple
@@ -28,12 +28,12 @@ class Pair(NamedTuple):
 
 @computed_once
 def find_pairs(plane: Plane, programs: Programs) -> list[Pair]:
-    """The pairs of a core that ran, of the kinds on `OP_LINES`.
+    """The pairs of a core that ran, of the kinds on `names.OP_LINES`.
 
     The text of an end names its start. Programs are used if there is no text, or if there are
     updates between the two.
     """
-    types = find_tpu_kinds(plane, *OP_LINES).type.tolist()
+    types = find_tpu_kinds(plane, *names.OP_LINES).type.tolist()
     program = plane.types.stats([names.PROGRAM_ID])[names.PROGRAM_ID].integers(-1)
     awaited = dict(_awaited(plane, types, program.tolist(), programs))
     if not awaited:
@@ -85,7 +85,7 @@ class _PairSpans:
     """Measures the time from the start of one op to the end of the other."""
 
     def __init__(self, plane: Plane) -> None:
-        ops = find_core_ops(plane, *OP_LINES)
+        ops = find_core_ops(plane, *names.OP_LINES)
         order = np.argsort(ops.events.type, kind="stable")
         self._type = ops.events.type[order]
         self._start = ops.own_start[order]

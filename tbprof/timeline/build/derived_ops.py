@@ -112,7 +112,7 @@ def _gpu_work(plane: Plane, programs: Programs) -> _DeviceWork:
 
 def _tpu_work(plane: Plane) -> _DeviceWork:
     """The innermost ops of a core: its own lines have the programs and instructions."""
-    placed = find_core_ops(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+    placed = find_core_ops(plane, *names.OP_LINES)
     ops = placed.events
     start, duration, row = find_op_segments(placed)
     types, kind = np.unique(ops.type[row], return_inverse=True)

@@ -11,7 +11,6 @@ from tbprof.base import names
 from tbprof.base.records import replace
 from tbprof.events.space import Events
 
-_OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
 _WAIT_LINES = (names.XLA_TRACE_LINE,)
 
 
@@ -46,7 +45,7 @@ def on_device_clock(events: Events) -> Events:
 def _rows_of_lines(events: Events) -> list[NDArray[np.int64]]:
     """The rows of ops, of waits that cores mark between ops, and of all other lines."""
     kind = np.full(events.first_event.size - 1, 2)
-    for number, wanted in enumerate((_OP_LINES, _WAIT_LINES)):
+    for number, wanted in enumerate((names.OP_LINES, _WAIT_LINES)):
         kind[named_lines(events.plane, *wanted)] = number
     of_row = np.repeat(kind, np.diff(events.first_event))
     return [np.flatnonzero(of_row == number) for number in range(3)]

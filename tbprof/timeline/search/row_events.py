@@ -66,7 +66,7 @@ def _of_sparse_core_op(space: Space, _programs: Programs, row: TableRow) -> _Fou
 
 def _of_tpu_op(planes: Sequence[Plane], row: TableRow) -> _Found:
     for plane in planes:
-        events = plane.events(named_lines(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE))
+        events = plane.events(named_lines(plane, *names.OP_LINES))
         ops, types = TpuOpNames(plane), int(plane.types.id.size)
         wanted = np.zeros(types + 1, np.bool_)
         for type_row in events.used_types(types).tolist():
