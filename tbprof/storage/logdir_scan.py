@@ -124,7 +124,11 @@ class Scan:
             if self.stopped:
                 return
             unsettled = [place for place in batch if not self._is_settled(place)]
-            yield from self._settled_of(batch, unsettled)
+            for place in batch:
+                if place not in unsettled:
+                    run = self.settled[place.url]
+                    yield from run.ignored
+                    yield run
             listings = files.listings([place.url for place in unsettled])
             for place, listing in zip(unsettled, listings, strict=True):
                 self.directories += 1
@@ -163,15 +167,6 @@ class Scan:
         self.directories += 1
         self.files += len(run.files)
         return True
-
-    def _settled_of(
-        self, batch: list[_Directory], unsettled: list[_Directory]
-    ) -> Iterator[Run | Ignored]:
-        for place in batch:
-            if place not in unsettled:
-                run = self.settled[place.url]
-                yield from run.ignored
-                yield run
 
     def _settle(
         self, place: _Directory, entries: list[Run | Ignored], directories: list[Listed]

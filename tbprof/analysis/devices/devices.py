@@ -15,7 +15,7 @@ from tbprof.analysis.hlo_messages.message_fields import (
 )
 from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
 from tbprof.base import names
-from tbprof.base.records import NamedTuple, dataclass
+from tbprof.base.records import NamedTuple, dataclass, replace
 from tbprof.events.space import Plane, Space
 
 
@@ -58,15 +58,8 @@ def find_devices(space: Space, programs: Programs) -> Devices:
 def merge_devices(parts: Sequence[Devices]) -> Devices:
     """The devices of several hosts; type and peaks are those of the first host with devices."""
     typical = next((part for part in parts if part.gpus or part.tpus), parts[0])
-    return Devices(
-        sum(part.gpus for part in parts),
-        sum(part.tpus for part in parts),
-        typical.type,
-        typical.peak_gflops,
-        typical.peak_hbm_gbytes,
-        typical.flop_source,
-        typical.hbm_source,
-    )
+    gpus, tpus = sum(part.gpus for part in parts), sum(part.tpus for part in parts)
+    return replace(typical, gpus=gpus, tpus=tpus)
 
 
 def _type(plane: Plane, kind: str) -> str:

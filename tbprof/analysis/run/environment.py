@@ -24,7 +24,7 @@ from tbprof.base import names
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import mean_known
-from tbprof.events.space import Plane, Space, Value
+from tbprof.events.space import Space, Value
 
 # Few traces have both GPUs and TPUs.
 _find_gpu_kinds = Later("tbprof.analysis.gpu.gpu_events.find_gpu_kinds")
@@ -143,7 +143,8 @@ def _device_details(space: Space) -> Iterator[tuple[str, str]]:
         minor = _integer(gpu.stats.get(names.COMPUTE_MINOR), -1)
         if major >= 0 and minor >= 0:
             # AMD numbers its generations differently, so only the numbers are shown.
-            generation = "" if _vendor(gpu).lower() == "amd" else _generation(major, minor)
+            vendor = str(gpu.stats.get(names.DEVICE_VENDOR, ""))
+            generation = "" if vendor.lower() == "amd" else _generation(major, minor)
             yield (
                 "Compute capability",
                 f"{major}.{minor} ({generation})" if generation else f"{major}.{minor}",
@@ -157,11 +158,6 @@ def _device_details(space: Space) -> Iterator[tuple[str, str]]:
     tpu = next((plane for plane in tpu_planes(space) if plane.stats), None)
     if tpu is not None and _integer(tpu.stats.get("has_megacore")):
         yield "Megacore", "two cores work as one device"
-
-
-def _vendor(plane: Plane) -> str:
-    vendor = plane.stats.get(names.DEVICE_VENDOR)
-    return vendor if isinstance(vendor, str) else ""
 
 
 def _generation(major: int, minor: int) -> str:

@@ -32,13 +32,6 @@ def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
     return _in_steps(evidence, lambda single_ops: (single_ops.start_ps, single_ops.end_ps))
 
 
-def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows] the part of that time in which the calls sent data to devices."""
-    return _in_steps(
-        evidence, lambda single_ops: (single_ops.sent_start_ps, single_ops.sent_end_ps)
-    )
-
-
 def _in_steps(evidence: Evidence, spans: Callable[[SingleOps], Spans]) -> NDArray[np.int64]:
     steps = len(evidence.job.label)
     return evidence.in_steps(
@@ -73,8 +66,10 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
     is_function = evidence.is_jax and counts[top[0]] >= _NEARLY_ALL * sum(counts.values())
     between = _between_share(evidence)
     other = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
+    # In a part of that time, the calls sent data to devices.
+    sent = _in_steps(evidence, lambda calls: (calls.sent_start_ps, calls.sent_end_ps))
     limits = {
-        Phase.INPUT: evidence.share_of_rows(_sent_ps(evidence)),
+        Phase.INPUT: evidence.share_of_rows(sent),
         Phase.OTHER: evidence.share_of_rows(other),
     }
     gain = evidence.gain_of(share, *_phases(evidence), limits=limits)

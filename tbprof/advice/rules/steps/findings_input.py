@@ -38,6 +38,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
     cause = evidence.input_cause
     waits = milliseconds(evidence.means.mean_ms(Phase.INPUT))
     step = milliseconds(evidence.step_ms)
+    subject = "program spends" if evidence.platform == "CPU" else "devices spend"
     yield Finding(
         id="input_bound",
         **grade,
@@ -46,8 +47,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             (
                 f"Of an average step of {step}, it takes {waits}."
                 if is_transfer(evidence)
-                else f"Of an average step of {step}, the {_waiting_subject(evidence)} {waits} "
-                "waiting for data."
+                else f"Of an average step of {step}, the {subject} {waits} waiting for data."
             )
             + (f" {cause.sentence}" if cause is not None else "")
             + _copied(evidence)
@@ -118,10 +118,6 @@ def _title(evidence: Evidence, share: float) -> str:
 
 
 _LOOK = "Check on the input page which stage takes longest."
-
-
-def _waiting_subject(evidence: Evidence) -> str:
-    return "program spends" if evidence.platform == "CPU" else "devices spend"
 
 
 def _next_page(cause: InputCause | None) -> Page:

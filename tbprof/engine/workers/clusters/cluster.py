@@ -179,7 +179,14 @@ class _Sent:
             if future.key != self._tried_alone:
                 self._suspects += hosts
                 return []
-            return [(hosts[0], _killed(hosts[0].file, err.allowed_failures + 1))]
+            times = err.allowed_failures + 1
+            host = hosts[0].file.host
+            error = WorkersDied(
+                f"{times} workers of the cluster ended while they read the trace of host {host}",
+                "they may lack memory: start workers with a larger --memory-limit; their logs say "
+                "more",
+            )
+            return [(hosts[0], error)]
         return [
             (asked, _explained(asked, parts))
             for asked, parts in zip(hosts, unpack_parts(content), strict=True)
@@ -291,13 +298,6 @@ def _gone(address: str) -> ClusterFailed:
     return ClusterFailed(
         f"the Dask scheduler at {address} does not answer any more",
         "check that it runs, and try again: what was computed so far is cached",
-    )
-
-
-def _killed(file: TraceFile, times: int) -> WorkersDied:
-    return WorkersDied(
-        f"{times} workers of the cluster ended while they read the trace of host {file.host}",
-        "they may lack memory: start workers with a larger --memory-limit; their logs say more",
     )
 
 
