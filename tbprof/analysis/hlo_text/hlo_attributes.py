@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups, sharding_text, word_of
@@ -42,8 +43,7 @@ def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     if write is not None:
         yield from write(proto, operands)
         return
-    if proto.dimensions:
-        yield from _dimensions(proto, operands)
+    yield from _lists(proto, if_any=["dimensions"])
     for write in (_channel, convolution_attributes, dot_attributes, _fft, _slices, _target):
         yield from write(proto, operands)
 
@@ -70,14 +70,24 @@ def _filled(*templates: str) -> Callable[[Any, Sequence[Any]], Iterator[str]]:
     return lambda proto, _: (template.format(proto) for template in templates)
 
 
+def _flags(proto: Any, *fields: str) -> Iterator[str]:
+    """The flags that are set: "is_stable=true"."""
+    return (f"{field}=true" for field in fields if getattr(proto, field))
+
+
+def _lists(message: Any, *fields: str, if_any: Sequence[str] = ()) -> Iterator[str]:
+    """Lists of numbers: "offset_dims={1,2}"; those of `if_any`, which may be missing, are last."""
+    for field in (*fields, *filter(partial(getattr, message), if_any)):
+        yield f"{field}={numbers(getattr(message, field))}"
+
+
 def _dimensions(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    yield f"dimensions={numbers(proto.dimensions)}"
+    return _lists(proto, "dimensions")
 
 
-def _sort(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
-    yield from _dimensions(proto, operands)
-    if proto.is_stable:
-        yield "is_stable=true"
+def _sort(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield from _lists(proto, "dimensions")
+    yield from _flags(proto, "is_stable")
 
 
 def _iota(proto: Any, _: Sequence[Any]) -> Iterator[str]:
@@ -123,19 +133,15 @@ def _channel(proto: Any, _: Sequence[Any]) -> Iterator[str]:
 
 def _transfer(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     yield from _channel(proto, operands)
-    if proto.is_host_transfer:
-        yield "is_host_transfer=true"
+    yield from _flags(proto, "is_host_transfer")
 
 
 def _collective(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     yield from _channel(proto, operands)
     yield f"replica_groups={replica_groups(proto)}"
-    if proto.constrain_layout:
-        yield "constrain_layout=true"
-    if proto.dimensions:
-        yield from _dimensions(proto, operands)
-    if proto.use_global_device_ids:
-        yield "use_global_device_ids=true"
+    yield from _flags(proto, "constrain_layout")
+    yield from _lists(proto, if_any=["dimensions"])
+    yield from _flags(proto, "use_global_device_ids")
 
 
 def _permute(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
@@ -156,10 +162,6 @@ def _slices(proto: Any, _: Sequence[Any]) -> Iterator[str]:
     )
     if proto.slice_dimensions:
         yield f"slice={{{', '.join(parts)}}}"
-
-
-def _dynamic_slice(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    yield f"dynamic_slice_sizes={numbers(proto.dynamic_slice_sizes)}"
 
 
 def _fusion(proto: Any, _: Sequence[Any]) -> Iterator[str]:
@@ -206,8 +208,7 @@ def _custom_call(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     if proto.constrain_layout:
         shapes = ", ".join(map(shape_text, proto.operand_shapes_with_layout))
         yield f"operand_layout_constraints={{{shapes}}}"
-    if proto.custom_call_has_side_effect:
-        yield "custom_call_has_side_effect=true"
+    yield from _flags(proto, "custom_call_has_side_effect")
     if proto.literal:
         yield f"literal={shape_text(proto.shape)} " + literal_text(
             proto.literal, proto.shape, FEW_ELEMENTS
@@ -237,33 +238,23 @@ def _pad(proto: Any, _: Sequence[Any]) -> Iterator[str]:
 
 def _gather(proto: Any, _: Sequence[Any]) -> Iterator[str]:
     dims = proto.gather_dimension_numbers
-    yield f"offset_dims={numbers(dims.offset_dims)}"
-    yield f"collapsed_slice_dims={numbers(dims.collapsed_slice_dims)}"
-    yield f"start_index_map={numbers(dims.start_index_map)}"
-    if dims.operand_batching_dims:
-        yield f"operand_batching_dims={numbers(dims.operand_batching_dims)}"
-    if dims.start_indices_batching_dims:
-        yield f"start_indices_batching_dims={numbers(dims.start_indices_batching_dims)}"
+    yield from _lists(
+        dims, "offset_dims", "collapsed_slice_dims", "start_index_map",
+        if_any=["operand_batching_dims", "start_indices_batching_dims"],
+    )  # fmt: skip
     yield f"index_vector_dim={dims.index_vector_dim}"
     yield f"slice_sizes={numbers(proto.gather_slice_sizes)}"
-    if proto.indices_are_sorted:
-        yield "indices_are_sorted=true"
+    yield from _flags(proto, "indices_are_sorted")
 
 
 def _scatter(proto: Any, _: Sequence[Any]) -> Iterator[str]:
     dims = proto.scatter_dimension_numbers
-    yield f"update_window_dims={numbers(dims.update_window_dims)}"
-    yield f"inserted_window_dims={numbers(dims.inserted_window_dims)}"
-    yield f"scatter_dims_to_operand_dims={numbers(dims.scatter_dims_to_operand_dims)}"
-    if dims.input_batching_dims:
-        yield f"input_batching_dims={numbers(dims.input_batching_dims)}"
-    if dims.scatter_indices_batching_dims:
-        yield f"scatter_indices_batching_dims={numbers(dims.scatter_indices_batching_dims)}"
+    yield from _lists(
+        dims, "update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims",
+        if_any=["input_batching_dims", "scatter_indices_batching_dims"],
+    )  # fmt: skip
     yield f"index_vector_dim={dims.index_vector_dim}"
-    if proto.indices_are_sorted:
-        yield "indices_are_sorted=true"
-    if proto.unique_indices:
-        yield "unique_indices=true"
+    yield from _flags(proto, "indices_are_sorted", "unique_indices")
 
 
 def _domain(proto: Any, _: Sequence[Any]) -> Iterator[str]:
@@ -281,11 +272,6 @@ def _top_k(proto: Any, _: Sequence[Any]) -> Iterator[str]:
     yield f"largest={'true' if proto.largest else 'false'}"
 
 
-def _call(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    if proto.is_composite:
-        yield "is_composite=true"
-
-
 _OWN: dict[str, Callable[[Any, Sequence[Any]], Iterator[str]]] = {
     **dict.fromkeys(
         ("broadcast", "concatenate", "map", "reduce", "reverse", "transpose",
@@ -299,7 +285,7 @@ _OWN: dict[str, Callable[[Any, Sequence[Any]], Iterator[str]]] = {
     **dict.fromkeys(("collective-permute", "collective-permute-start"), _permute),
     **dict.fromkeys(("reduce-window", "select-and-scatter"), window_attributes),
     "async-start": _async,
-    "call": _call,
+    "call": lambda proto, _: _flags(proto, "is_composite"),
     "cholesky": lambda proto, _: _options(proto.cholesky_options),
     "compare": _compare,
     "convolution": convolution_attributes,
@@ -307,7 +293,7 @@ _OWN: dict[str, Callable[[Any, Sequence[Any]], Iterator[str]]] = {
     "custom-call": _custom_call,
     "domain": _domain,
     "dot": dot_attributes,
-    "dynamic-slice": _dynamic_slice,
+    "dynamic-slice": lambda proto, _: _lists(proto, "dynamic_slice_sizes"),
     "fft": _fft,
     "fusion": _fusion,
     "gather": _gather,

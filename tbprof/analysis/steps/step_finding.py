@@ -7,7 +7,7 @@ could mark steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 import numpy as np
@@ -40,6 +40,7 @@ from tbprof.base.errors import CUT_HINT
 from tbprof.base.lazy import Later
 from tbprof.base.process.parallel import both
 from tbprof.base.records import replace
+from tbprof.base.values import joined
 from tbprof.events.space import Space
 
 _T = TypeVar("_T")
@@ -160,18 +161,9 @@ def _table(
     copied_ps: NDArray[np.int64],
 ) -> Steps:
     """The steps of all workers, one worker after the other."""
-    source, devices, windows, recorded = (
-        layers.source,
-        layers.devices,
-        layers.windows,
-        layers.recorded,
-    )
+    source, devices, recorded = layers.source, layers.devices, layers.recorded
     times = _times(layers)
     has_steps = bool(times.label)
-
-    def joined(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-        return np.concatenate(columns)
-
     return Steps(
         source=source.source if has_steps else "none",
         marker=source.marker if has_steps else "",
@@ -183,11 +175,11 @@ def _table(
         silent_device=layers.silent,
         lost_devices=layers.missing.lost_devices,
         worker=times.worker,
-        number=joined([window.number for window in windows]),
+        number=joined(window.number for window in layers.windows),
         label=times.label,
         start_ps=times.start_ps,
         duration_ps=times.duration_ps,
-        own_ps=joined([window.own_ps for window in windows]),
+        own_ps=joined(window.own_ps for window in layers.windows),
         is_truncated=np.concatenate(incomplete.is_truncated),
         is_unrecorded=np.concatenate(incomplete.is_unrecorded),
         phase_ps=phase_ps,
