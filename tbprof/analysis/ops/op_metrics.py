@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,35 +162,21 @@ class OpGatherer:
     def table(self) -> OpMetrics:
         """The rows as columns, devices first, in the order in which the ops were first added."""
         sides = [(side, self._sides[side]) for side in _ORDER if side in self._sides]
-        side = np.repeat(
-            [side for side, _ in sides], [len(ops_of_side.type) for _, ops_of_side in sides]
-        )
-
-        def column(name: str) -> NDArray[np.int64]:
-            return np.concatenate(
-                [np.zeros(0, np.int64), *(ops_of_side.total(name) for _, ops_of_side in sides)]
-            )
-
-        def flag(name: str) -> NDArray[np.bool_]:
-            return np.concatenate(
-                [np.zeros(0, np.bool_), *(ops_of_side.flag(name) for _, ops_of_side in sides)]
-            )
-
+        side = np.repeat([side for side, _ in sides], [len(ops.type) for _, ops in sides])
+        columns: dict[str, Any] = {
+            name: np.concatenate([np.zeros(0, np.int64), *(ops.total(name) for _, ops in sides)])
+            for name in _SUMS
+        }
+        columns |= {
+            name: np.concatenate([np.zeros(0, np.bool_), *(ops.flag(name) for _, ops in sides)])
+            for name in _FLAGS
+        }
         return OpMetrics(
-            side == DEVICE,
-            [name for _, ops_of_side in sides for name in ops_of_side.number],
-            [type_ for _, ops_of_side in sides for type_ in ops_of_side.type],
-            column("occurrences"),
-            column("total_ps"),
-            column("self_ps"),
-            column("flops"),
-            column("model_flops"),
-            column("bytes_accessed"),
-            column("hbm_bytes"),
-            column("beside_ps"),
-            flag("is_eager"),
-            side == SPARSE_CORE,
-            flag("is_computed"),
+            **columns,
+            is_device=side == DEVICE,
+            is_sparse_core=side == SPARSE_CORE,
+            name=[name for _, ops in sides for name in ops.number],
+            type=[type_ for _, ops in sides for type_ in ops.type],
             host_idle_ps=self.idle_ps.get(HOST, 0),
             device_idle_ps=self.idle_ps.get(DEVICE, 0),
             sparse_core_idle_ps=self.idle_ps.get(SPARSE_CORE, 0),
