@@ -18,12 +18,13 @@ from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.tpu.tpu_kinds import (
     INSTRUCTION_TEXTS,
+    UNNAMED,
     TpuOpNames,
     find_tpu_kinds,
     instruction_text,
 )
 from tbprof.analysis.tpu.tpu_ops import TpuOpRow
-from tbprof.analysis.tpu.tpu_phases import op_kind, op_peer
+from tbprof.analysis.tpu.tpu_phases import NAME, op_kind, op_peer
 from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.analysis.vocabulary.op_names import OpCategory, OpName
 from tbprof.analysis.vocabulary.tpu_op_names import (
@@ -36,10 +37,8 @@ from tbprof.analysis.vocabulary.tpu_op_names import (
     random_kind,
 )
 from tbprof.base import names
-from tbprof.base.lazy import regex
 from tbprof.events.space import Plane
 
-_NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # Control flow, whose shapes are those of the ops that it runs.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "bitcast"}
@@ -75,8 +74,8 @@ def _gather(plane: Plane, reader: _OpReader, rows: dict[tuple[int, str], TpuOpRo
     for kind, row in enumerate(kinds.type.tolist()):
         event = strings[int(plane.types.name[row])] if row >= 0 else ""
         label = strings[int(plane.types.display_name[row])] if row >= 0 else ""
-        match = _NAME.match(event)
-        name = match[1] if match else label or event or "(unnamed)"
+        match = NAME.match(event)
+        name = match[1] if match else label or event or UNNAMED
         number = int(program[row]) if row >= 0 else -1
         key = (number, name)
         if key not in rows:

@@ -44,7 +44,7 @@ _CONTROL = frozenset(
 )
 _PRODUCTS = ("convolution", "dot", "output fusion", "matmul", "gemm")
 # `%name = result opcode(operands), attributes`.
-_NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
+NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 _OPCODE = regex(r"[\s})\]]([a-z][a-z0-9\-]*)\(")
 
 
@@ -191,7 +191,7 @@ def _phase(
     *,
     is_precise: bool,
 ) -> Phase:
-    match = _NAME.match(text)
+    match = NAME.match(text)
     name = match[1] if match else label
     if " = " not in text:
         text = f"{text} = {shape}"

@@ -178,9 +178,7 @@ def _instruction_type(mma: re.Match[str], generation: int) -> Phase | None:
         return _64
     if letter == "i":
         return _8
-    if letter == "h":
-        return _16
-    if size == "884":
+    if letter == "h" or size == "884":
         return _16
     if size == "1688":
         # 16 bit on Turing; TF32 since Ampere, which multiplies 16 bits with k = 16.
