@@ -141,7 +141,7 @@ PARTS: Mapping[str, PartKind] = {
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
     "program_ops": _part(
-        8,
+        9,
         "programs.program_ops.ProgramOps",
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",
