@@ -82,10 +82,16 @@ class Cause:
         return 0.85 * (planted - delayed), 1.15 * planted + held_up
 
     def reported_ms(self, shown: Shown, finding: dict[str, Any]) -> float:
-        """What a finding promises; of what happened once, which promises nothing, what it took."""
+        """What a finding promises; of what happened once, which promises nothing, what it took.
+
+        The finding is about all slow steps: on a busy machine, others may be slow, too.
+        """
         value = finding["value"] / 100
         if self.period == ONCE:
-            return float(value * shown.step_column("stepTimeMs")[recorded_steps(shown)].sum())
+            took_ms, is_typical = shown.step_column("stepTimeMs"), typical_steps(shown)
+            is_other = recorded_steps(shown) & ~is_typical & (shown.measured("planted") == 0)
+            others_ms = (took_ms[is_other] - took_ms[is_typical].mean()).sum()
+            return float(value * took_ms[recorded_steps(shown)].sum() - others_ms)
         return float(finding["gain_ms"])
 
     def is_named_in(self, finding: dict[str, Any]) -> bool:
