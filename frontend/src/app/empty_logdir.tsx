@@ -1,9 +1,9 @@
 /** The page of a logdir without runs: what was searched and skipped, and how to record a run. */
 import type { Logdir } from "../api/types";
 import { formatCount, plural } from "../base/format";
+import { SmallButton } from "../widgets/controls/buttons";
+import { CopyButton } from "../widgets/controls/copy_button";
 import { Diagnoses } from "../widgets/diagnoses";
-import { SmallButton } from "../widgets/text/buttons";
-import { CopyButton } from "../widgets/text/copy_button";
 
 export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () => void }) {
   const { searched, ignored, path } = logdir;

@@ -5,7 +5,7 @@ import { sentence } from "../base/format";
 import type { PageProps } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
 import { Checked } from "../widgets/checked";
-import { LinkButton } from "../widgets/text/buttons";
+import { LinkButton } from "../widgets/controls/buttons";
 import { Doing, ErrorMessage, Message, Skeleton } from "../widgets/text/message";
 import type { PayloadState } from "./state/use_payload";
 

@@ -1,6 +1,6 @@
 /** A banner above a page that stays visible while the server is unreachable. */
 import { describeProblem } from "../api/errors";
-import { SmallButton } from "../widgets/text/buttons";
+import { SmallButton } from "../widgets/controls/buttons";
 
 export function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
   const { message, hint } = describeProblem(error);

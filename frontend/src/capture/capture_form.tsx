@@ -3,7 +3,7 @@ import type { ComponentChildren, Ref } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError, describeProblem } from "../api/errors";
 import type { CaptureConfig } from "../api/types";
-import { SmallButton, Switch } from "../widgets/text/buttons";
+import { SmallButton, Switch } from "../widgets/controls/buttons";
 import { testConnections } from "./api";
 import { type Choices, isPreset, PRESETS, recentAddresses } from "./choices";
 import type { Tested } from "./types";

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { textAt, texts } from "../../api/data_table";
+import { Switch } from "../../widgets/controls/buttons";
 import { Donut } from "../../widgets/donut/donut";
 import type { Slice } from "../../widgets/donut/slices";
 import { ExportButton } from "../../widgets/grid/export_button";
@@ -10,7 +11,6 @@ import { RowDetail } from "../../widgets/grid/row_detail";
 import { TableBar } from "../../widgets/grid/table_bar";
 import type { RowTest } from "../../widgets/table/filter";
 import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
-import { Switch } from "../../widgets/text/buttons";
 import { TraceLink, toTrace } from "../links/trace_link";
 import { opEvents } from "../links/trace_links";
 import { InstructionsLink } from "../programs/instructions_link";

@@ -1,9 +1,9 @@
 /** Pickers of the program, the center instruction, and the number of hops. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount, formatTime, plural } from "../../base/format";
+import { SmallButton } from "../../widgets/controls/buttons";
 import { Listbox } from "../../widgets/overlays/listbox";
 import { Picker, PickerButton } from "../../widgets/overlays/picker";
-import { SmallButton } from "../../widgets/text/buttons";
 import type { Ask, Select } from "../tool";
 import { type Found, type ListedProgram, type ProgramGraph, parseFound } from "./payload";
 

@@ -1,7 +1,7 @@
 /** The HLO text of the program, with search, and links from names to their definitions. */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
-import { SmallButton } from "../../widgets/text/buttons";
+import { SmallButton } from "../../widgets/controls/buttons";
 import { Card } from "../../widgets/text/card";
 import type { PageProps } from "../tool";
 import { definitionsOf, piecesOf, searchLines } from "./hlo_lines";

@@ -1,6 +1,6 @@
 /** The graph viewer: an instruction of a compiled program with its operands and users. */
 
-import { LinkButton } from "../../widgets/text/buttons";
+import { LinkButton } from "../../widgets/controls/buttons";
 import type { PageProps } from "../tool";
 import { useViewAnswer } from "../view_answer";
 import { Downloads } from "./downloads";

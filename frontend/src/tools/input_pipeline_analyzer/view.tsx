@@ -1,6 +1,6 @@
 /** The input pipeline page: whether steps wait for input, which part of it is slow, what to do. */
 import { useState } from "preact/hooks";
-import { LinkButton } from "../../widgets/text/buttons";
+import { LinkButton } from "../../widgets/controls/buttons";
 import { Diagnostics } from "../../widgets/text/diagnostics";
 import { MarkerPicker } from "../steps/marker_picker";
 import { NoSteps } from "../steps/no_steps";

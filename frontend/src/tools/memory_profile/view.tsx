@@ -1,6 +1,6 @@
 /** The memory page: the use of each memory over time, its content, and what to free first. */
 
-import { LinkButton } from "../../widgets/text/buttons";
+import { LinkButton } from "../../widgets/controls/buttons";
 import type { PageProps } from "../tool";
 import { BreakdownCard } from "./breakdown/breakdown_card";
 import { Fills } from "./breakdown/fills";

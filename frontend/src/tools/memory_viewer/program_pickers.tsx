@@ -1,9 +1,9 @@
 /** The pickers of a program and of one of its memory spaces. */
 import { formatBytes, plural } from "../../base/format";
 import { bytes } from "../../base/units";
+import { SmallButton } from "../../widgets/controls/buttons";
 import type { Option } from "../../widgets/overlays/listbox";
 import { Picker } from "../../widgets/overlays/picker";
-import { SmallButton } from "../../widgets/text/buttons";
 import type { Select } from "../tool";
 import type { Heap, Program } from "./payload";
 

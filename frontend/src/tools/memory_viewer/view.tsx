@@ -1,8 +1,8 @@
 /** The program memory page: the memory of each compiled program over its schedule. */
 import { formatBytes, sentence } from "../../base/format";
 import { bytes } from "../../base/units";
+import { LinkButton } from "../../widgets/controls/buttons";
 import { MemoryFindings } from "../../widgets/memory_chart/memory_findings";
-import { LinkButton } from "../../widgets/text/buttons";
 import { Card } from "../../widgets/text/card";
 import { ToolLink } from "../links/tool_link";
 import type { Links, PageProps } from "../tool";

@@ -6,8 +6,8 @@ import { formatBytes, formatCount, formatPrefixed, plural } from "../../base/for
 import { cut, readableName } from "../../base/names";
 import { bytes } from "../../base/units";
 import type { View } from "../../base/url_state";
+import { CopyButton } from "../../widgets/controls/copy_button";
 import { Card } from "../../widgets/text/card";
-import { CopyButton } from "../../widgets/text/copy_button";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { ErrorMessage } from "../../widgets/text/message";
 import { TableHead } from "../../widgets/text/table_head";

@@ -1,7 +1,7 @@
 /** The programs page: the time of ops in compiled programs, and how much of it is wasted. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
-import { LinkButton, Switch } from "../../widgets/text/buttons";
+import { LinkButton, Switch } from "../../widgets/controls/buttons";
 import { Card } from "../../widgets/text/card";
 import type { Ask, PageProps } from "../tool";
 import { fetchAllRows } from "./all_rows";

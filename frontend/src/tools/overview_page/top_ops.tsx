@@ -2,8 +2,8 @@
 import { formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
+import { Switch } from "../../widgets/controls/buttons";
 import { familyFilter } from "../../widgets/table/name_folding";
-import { Switch } from "../../widgets/text/buttons";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import { TableHead } from "../../widgets/text/table_head";

@@ -2,9 +2,9 @@
 import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
 import { formatRatio, formatTime, plural } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
+import { LinkButton } from "../../widgets/controls/buttons";
 import { markPath } from "../../widgets/scatter/draw_scatter";
 import type { PointKind } from "../../widgets/scatter/points";
-import { LinkButton } from "../../widgets/text/buttons";
 import { Name } from "../../widgets/text/name";
 import type { RooflinePeak } from "./payload";
 import { formatRate } from "./rates";

@@ -3,6 +3,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { textAt, texts } from "../../api/data_table";
+import { SmallButton, Switch } from "../../widgets/controls/buttons";
 import { ExportButton } from "../../widgets/grid/export_button";
 import { Grid } from "../../widgets/grid/grid";
 import { LocalTable } from "../../widgets/grid/local_table";
@@ -12,7 +13,6 @@ import { formatPower } from "../../widgets/scatter/points";
 import { Scatter } from "../../widgets/scatter/scatter";
 import type { RowTest } from "../../widgets/table/filter";
 import { useTableModel } from "../../widgets/table/model";
-import { SmallButton, Switch } from "../../widgets/text/buttons";
 import { Sentence } from "../../widgets/text/sentence";
 import { toTrace } from "../links/trace_link";
 import {

@@ -1,8 +1,8 @@
 /** A card for traces without steps: why, possible markers, and how to mark steps. */
 import { formatCount } from "../../base/format";
 import { cut, foldName, readableName } from "../../base/names";
-import { SmallButton } from "../../widgets/text/buttons";
-import { CopyButton } from "../../widgets/text/copy_button";
+import { SmallButton } from "../../widgets/controls/buttons";
+import { CopyButton } from "../../widgets/controls/copy_button";
 import type { Select } from "../tool";
 import type { Marker } from "./markers";
 

@@ -1,7 +1,7 @@
 /** "Typical steps | All steps": whether the page includes outliers. */
 import { formatCount, plural } from "../../base/format";
+import { SmallButton } from "../../widgets/controls/buttons";
 import type { StepAxis } from "../../widgets/step_chart/steps";
-import { SmallButton } from "../../widgets/text/buttons";
 import type { Select } from "../tool";
 
 interface StepChoiceProps {

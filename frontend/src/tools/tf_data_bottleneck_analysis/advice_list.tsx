@@ -1,6 +1,6 @@
 /** Advice in the order in which to try it, with code to copy. */
 import { cut } from "../../base/names";
-import { CopyButton } from "../../widgets/text/copy_button";
+import { CopyButton } from "../../widgets/controls/copy_button";
 import { FindingList, GuideLink } from "../../widgets/text/finding_list";
 import type { TfDataAdvice } from "./payload";
 

@@ -3,7 +3,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
-import { SmallButton } from "../text/buttons";
+import { SmallButton } from "../controls/buttons";
 import { graphKeys, ZOOM } from "./graph_keys";
 import "./graph.css";
 import type { GraphBox, PlacedGraph } from "./shapes";

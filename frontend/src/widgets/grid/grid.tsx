@@ -5,10 +5,10 @@ import { useCallback, useEffect, useId, useMemo, useRef, useState } from "preact
 import { bindKeys, runKey } from "../../base/keys";
 import { copyText } from "../../base/save";
 import { useHeight } from "../chart/use_size";
+import { SmallButton } from "../controls/buttons";
 import type { RowTest } from "../table/filter";
 import type { Groups } from "../table/group";
 import { clearFilters, rowsOf, type TableModel } from "../table/model";
-import { SmallButton } from "../text/buttons";
 import "./grid.css";
 import { FilterRow } from "./filter_row";
 import { GridFoot } from "./grid_foot";

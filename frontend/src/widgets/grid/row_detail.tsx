@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { NOT_MEASURED } from "../../base/format";
 import { cut } from "../../base/names";
+import { CopyButton } from "../controls/copy_button";
 import { valueText } from "../table/columns";
 import type { TableModel } from "../table/model";
-import { CopyButton } from "../text/copy_button";
 
 interface RowDetailProps {
   readonly model: TableModel;

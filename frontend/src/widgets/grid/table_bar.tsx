@@ -2,6 +2,8 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
 import { bindKeys } from "../../base/keys";
+import { LinkButton, SmallButton } from "../controls/buttons";
+import { CopyButton } from "../controls/copy_button";
 import { Menu } from "../overlays/menu";
 import { Popover } from "../overlays/popover";
 import { tableText } from "../table/export";
@@ -12,8 +14,6 @@ import {
   showColumn,
   type TableModel,
 } from "../table/model";
-import { LinkButton, SmallButton } from "../text/buttons";
-import { CopyButton } from "../text/copy_button";
 
 export function TableBar({ model }: { model: TableModel }) {
   const { select, isFilterRowOpen, isDense } = model;

@@ -7,8 +7,8 @@ import { watchColors } from "../../base/theme";
 import { ChartMenu } from "../chart/chart_menu";
 import { canvasPen } from "../chart/pen";
 import { useWidth } from "../chart/use_size";
+import { SmallButton } from "../controls/buttons";
 import type { Explanation } from "../table/columns";
-import { SmallButton } from "../text/buttons";
 import { Card } from "../text/card";
 import "./scatter.css";
 import {

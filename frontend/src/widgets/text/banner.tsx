@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Warning } from "../../api/types";
 import { plural } from "../../base/format";
-import { LinkButton } from "./buttons";
+import { LinkButton } from "../controls/buttons";
 
 const FIRST = 50;
 

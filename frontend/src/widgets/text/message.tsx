@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { describeProblem } from "../../api/errors";
 import { sentence } from "../../base/format";
-import { LinkButton } from "./buttons";
+import { LinkButton } from "../controls/buttons";
 
 interface ErrorMessageProps {
   readonly error: unknown;

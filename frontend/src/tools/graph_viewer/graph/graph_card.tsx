@@ -3,7 +3,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
 import { microseconds } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
-import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
+import { LinkButton, SmallButton } from "../../../widgets/controls/buttons";
 import { Card } from "../../../widgets/text/card";
 import { TRACE } from "../../links/trace_links";
 import type { PageProps } from "../../tool";

@@ -1,9 +1,9 @@
 /** The details of one instruction, beside the graph. */
 import { formatBytes, formatCount, formatPrefixed, formatTime, plural } from "../../../base/format";
 import { microseconds } from "../../../base/units";
+import { LinkButton, SmallButton } from "../../../widgets/controls/buttons";
+import { CopyButton } from "../../../widgets/controls/copy_button";
 import { DetailsAside } from "../../../widgets/graph/details_aside";
-import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
-import { CopyButton } from "../../../widgets/text/copy_button";
 import { type Definition, DefinitionList } from "../../../widgets/text/definition_list";
 import { ToolLink } from "../../links/tool_link";
 import { TRACE } from "../../links/trace_links";

@@ -2,8 +2,8 @@
 import { useState } from "preact/hooks";
 import { columnScale, formatCount, NOT_MEASURED } from "../../../base/format";
 import type { View } from "../../../base/url_state";
+import { LinkButton } from "../../../widgets/controls/buttons";
 import type { Explanation } from "../../../widgets/table/columns";
-import { LinkButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import { Name } from "../../../widgets/text/name";
 import { TableHead } from "../../../widgets/text/table_head";

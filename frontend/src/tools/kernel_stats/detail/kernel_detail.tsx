@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { DataTable } from "../../../api/data_table";
 import { columnScale, formatCount, formatRatio, NOT_MEASURED, plural } from "../../../base/format";
 import { ratio } from "../../../base/units";
-import { CopyButton } from "../../../widgets/text/copy_button";
+import { CopyButton } from "../../../widgets/controls/copy_button";
 import { TableHead } from "../../../widgets/text/table_head";
 import { EventLink } from "../../links/trace_link";
 import type { Ask, Links } from "../../tool";

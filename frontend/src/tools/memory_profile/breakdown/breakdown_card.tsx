@@ -2,13 +2,13 @@
 import { useId } from "preact/hooks";
 import { textAt, texts } from "../../../api/data_table";
 import type { View } from "../../../base/url_state";
+import { LinkButton, SmallButton } from "../../../widgets/controls/buttons";
 import { ExportButton } from "../../../widgets/grid/export_button";
 import { Grid } from "../../../widgets/grid/grid";
 import { RowDetail } from "../../../widgets/grid/row_detail";
 import { TableBar } from "../../../widgets/grid/table_bar";
 import { Explained } from "../../../widgets/overlays/why";
 import { setFilter, useTableModel } from "../../../widgets/table/model";
-import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
 import { ToolLink } from "../../links/tool_link";
 import { allocationEvents, TRACE } from "../../links/trace_links";
 import type { Links, Select } from "../../tool";

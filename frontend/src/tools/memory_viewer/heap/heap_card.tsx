@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { columnScale, formatBytes, formatCount } from "../../../base/format";
 import { bytes } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
-import { SmallButton } from "../../../widgets/text/buttons";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
 import type { Heap } from "../payload";

@@ -1,9 +1,9 @@
 /** The parts of the average step or of one step, as a bar with its table. */
 import { useState } from "preact/hooks";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { PartTable } from "../../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../../widgets/stacked_bar/stacked_bar";
 import { stepNotes } from "../../../widgets/step_chart/steps";
-import { SmallButton } from "../../../widgets/text/buttons";
 import { Card } from "../../../widgets/text/card";
 import { ToolLink } from "../../links/tool_link";
 import { stepInTrace, TRACE } from "../../links/trace_links";

@@ -1,9 +1,9 @@
 /** Pickers of the execution in the graph: host, pipeline, and rank by duration. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime, NOT_MEASURED, plural } from "../../../base/format";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { Listbox, type Option } from "../../../widgets/overlays/listbox";
 import { Picker, PickerButton } from "../../../widgets/overlays/picker";
-import { SmallButton } from "../../../widgets/text/buttons";
 import type { Pipeline, TfData } from "../payload";
 
 interface GraphPickersProps {

@@ -7,9 +7,9 @@ import {
   NOT_MEASURED,
 } from "../../../base/format";
 import { ratio } from "../../../base/units";
+import { CopyButton } from "../../../widgets/controls/copy_button";
 import { DetailsAside } from "../../../widgets/graph/details_aside";
 import { Explained } from "../../../widgets/overlays/why";
-import { CopyButton } from "../../../widgets/text/copy_button";
 import { ToolLink } from "../../links/tool_link";
 import { TRACE } from "../../links/trace_links";
 import type { Links } from "../../tool";

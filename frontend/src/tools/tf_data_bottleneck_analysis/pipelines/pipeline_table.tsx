@@ -5,7 +5,7 @@ import { columnScale, formatCount, formatTime, plural, type Scale } from "../../
 import { saveCsv } from "../../../base/save";
 import { microseconds } from "../../../base/units";
 import type { View } from "../../../base/url_state";
-import { LinkButton, SmallButton } from "../../../widgets/text/buttons";
+import { LinkButton, SmallButton } from "../../../widgets/controls/buttons";
 import { Card } from "../../../widgets/text/card";
 import { Name } from "../../../widgets/text/name";
 import type { Select } from "../../tool";

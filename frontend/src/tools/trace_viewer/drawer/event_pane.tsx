@@ -1,8 +1,8 @@
 /** The details of the selected event. */
 import type { ComponentChildren } from "preact";
 import { cut, foldName, readableName } from "../../../base/names";
-import { LinkButton } from "../../../widgets/text/buttons";
-import { CopyButton } from "../../../widgets/text/copy_button";
+import { LinkButton } from "../../../widgets/controls/buttons";
+import { CopyButton } from "../../../widgets/controls/copy_button";
 import { ToolLink } from "../../links/tool_link";
 import type { Links } from "../../tool";
 import { formatInstant, formatPs } from "../model/time";

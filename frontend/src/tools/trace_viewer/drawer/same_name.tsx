@@ -1,7 +1,7 @@
 /** Statistics of the events with the same name and kind, and buttons to go to them. */
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
-import { SmallButton } from "../../../widgets/text/buttons";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { formatPs } from "../model/time";
 import type { Page } from "../page/page";
 import { createMoves } from "../page/selection/moves";

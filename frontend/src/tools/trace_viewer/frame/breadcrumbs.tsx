@@ -1,5 +1,5 @@
 /** Breadcrumbs from the whole trace to the current view, and to the selected range. */
-import { LinkButton } from "../../../widgets/text/buttons";
+import { LinkButton } from "../../../widgets/controls/buttons";
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Span } from "../model/types";

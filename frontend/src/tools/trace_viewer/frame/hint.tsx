@@ -1,6 +1,6 @@
 /** The most important keys, shown when the page is opened for the first time. */
 import { useState } from "preact/hooks";
-import { SmallButton } from "../../../widgets/text/buttons";
+import { SmallButton } from "../../../widgets/controls/buttons";
 
 const STORED = "tbprof.trace.hint";
 

@@ -1,7 +1,7 @@
 /** The toolbar: drag tools, colors, filter, zoom, list, export and search. */
 import { useRef } from "preact/hooks";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { Menu } from "../../../widgets/overlays/menu";
-import { SmallButton } from "../../../widgets/text/buttons";
 import type { TimelineModel } from "../model/model";
 import { COLORS, type ColorBy, type PointerTool } from "../model/types";
 import { clampView, fitView } from "../model/view/view_math";

@@ -1,7 +1,7 @@
 /** A text field at the flag of a mark, which edits its label. */
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { SmallButton } from "../../../widgets/text/buttons";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import type { TimelineModel } from "../model/model";
 import { toX } from "../model/view/view_math";
 

@@ -1,8 +1,8 @@
 /** Filters the events that are drawn, by name, category and duration. */
 import { useId, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { Popover } from "../../../widgets/overlays/popover";
-import { SmallButton } from "../../../widgets/text/buttons";
 import type { TimelineModel } from "../model/model";
 import { formatPs, parseTime } from "../model/time";
 import { type EventFilter, NO_FILTER } from "../protocol/questions";

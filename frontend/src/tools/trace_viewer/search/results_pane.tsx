@@ -2,8 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import { foldName, readableName } from "../../../base/names";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
-import { SmallButton } from "../../../widgets/text/buttons";
 import { Name } from "../../../widgets/text/name";
 import { formatInstant, formatPs } from "../model/time";
 import { indexOf, listHitsInView, type Page } from "../page/page";

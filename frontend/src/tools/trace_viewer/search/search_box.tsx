@@ -2,7 +2,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { formatCount } from "../../../base/format";
-import { SmallButton } from "../../../widgets/text/buttons";
+import { SmallButton } from "../../../widgets/controls/buttons";
 import type { DrawerTab } from "../page/address";
 import type { Page } from "../page/page";
 import { goTo } from "../page/selection/reveal";
