@@ -115,7 +115,7 @@ def filled_pool(clock: Clock, plant: bool) -> Body:
     """A parallel map whose sorts fill the threads, with a cheap filter behind it."""
 
     def decode(number: tf.Tensor) -> tf.Tensor:
-        size = 40_000 if plant else 10
+        size = 80_000 if plant else 10
         noise = tf.random.stateless_normal([size], seed=(1, number))
         return tf.sort(noise)[:10]
 
