@@ -164,16 +164,14 @@ def claims_of(shown: Shown) -> list[dict[str, Any]]:
 
 
 def claims_beside(cause: Cause, shown: Shown) -> list[dict[str, Any]]:
-    """The same without what other programs caused.
+    """The same without what other programs may have caused: they delay whatever a step does.
 
-    That is time which no op covers, as long as threads waited for a processor.
+    Those are findings on less time than threads waited for a processor.
     """
     return [
         one
         for one in claims_of(shown)
-        if one["id"] not in _UNCOVERED
-        or cause.is_named_in(one)
-        or one["gain_ms"] > shown.delayed_ms
+        if cause.is_named_in(one) or one["gain_ms"] is None or one["gain_ms"] > shown.delayed_ms
     ]
 
 

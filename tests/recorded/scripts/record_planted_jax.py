@@ -154,13 +154,13 @@ def compiling(clock: Clock, plant: bool) -> Body:
 
 def first_step(clock: Clock, plant: bool) -> Body:
     """The program is compiled in the first step that is recorded."""
-    step, weights = compiled(long_step), jnp.array(_weights)
+    step, weights, batch = compiled(long_step), jnp.array(_weights), jnp.array(_batch)
 
     def body(number: int) -> None:
         if plant and len(clock.starts) == 1:
             clock.mark()
         with marker(number):
-            step(weights, _batch).block_until_ready()
+            step(weights, batch).block_until_ready()
 
     if not plant:
         body(0)
