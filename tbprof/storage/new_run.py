@@ -54,7 +54,7 @@ class NewRun:
         self.root = runs_root(logdir)
         self.name = name
         self._wanted = name
-        self._folder: _Folder = _Remote(self.root) if is_remote(self.root) else _Local()
+        self._folder: _Folder = _Remote(self.root) if is_remote(self.root) else _Local(self.root)
         self._join = file_system(self.root)[0].join
         self._url: str | None = None
         self._lock = threading.Lock()
@@ -192,9 +192,11 @@ class NewFile:
 
 
 class _Local:
+    def __init__(self, root: str) -> None:
+        self._root = root
+
     def make(self, url: str) -> bool:
-        # Names stay text, as in filesystems.
-        os.makedirs(os.path.dirname(url), exist_ok=True)  # noqa: PTH103, PTH120
+        os.makedirs(self._root, exist_ok=True)  # noqa: PTH103 - names stay text, as in filesystems
         try:
             os.mkdir(url)  # noqa: PTH102
         except FileExistsError:

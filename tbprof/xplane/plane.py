@@ -1,5 +1,3 @@
-# Methods are documented on the protocols of `events`.
-# ruff: noqa: D102
 """One plane of a file: its lines by their headers, types and events when they are requested."""
 
 from __future__ import annotations
@@ -118,6 +116,7 @@ class FilePlane:
 
     @property
     def notices(self) -> Sequence[Notice]:
+        """The damage in what has been decoded so far."""
         return self._damage.notices
 
     @cached_property
@@ -127,10 +126,12 @@ class FilePlane:
 
     @cached_property
     def lines(self) -> Lines:
+        """The headers of the lines, without touching events."""
         return self._columns(self.timelines)
 
     @property
     def line_bytes(self) -> NDArray[np.int64]:
+        """[lines] about how many bytes of the file each line takes."""
         return np.array(self._line_sizes, np.int64)
 
     @cached_property
@@ -164,6 +165,7 @@ class FilePlane:
 
     @cached_property
     def types(self) -> FileTypes:
+        """The kinds of event."""
         dictionary = _dictionary(
             self._buffer, self._fields, self._damage, _EVENT_METADATA, _TYPE_DISPLAY_NAME
         )
@@ -171,16 +173,19 @@ class FilePlane:
 
     @property
     def stat_names(self) -> frozenset[str]:
+        """Every stat name of the plane (and texts interned as such)."""
         return self._stats.stat_names
 
     @cached_property
     def stats(self) -> Mapping[str, Value]:
+        """The plane's own stats: device capabilities, versions, process id."""
         first_values: dict[str, Value] = {}
         for name, value in self._stats.values(*self._fields.bodies(_STATS)):
             first_values.setdefault(name, value)
         return first_values
 
     def events(self, lines: Sequence[int] | None = None, marks: MarkNames | None = None) -> Events:
+        """The events of some lines (all by default); without marks if there are few."""
         timelines = self.timelines
         rows = tuple(range(len(timelines)) if lines is None else lines)
         is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
@@ -228,15 +233,22 @@ class FilePlane:
     def event_stats(
         self, source: NDArray[np.int64], names: Sequence[str], texts: Collection[str] = ()
     ) -> dict[str, StatColumn]:
+        """One column [n] per name, read from the events at the offsets `source` [n].
+
+        Those of the names that `texts` contains are read together with their texts.
+        """
         return self._stats.columns(source, names, _EVENT_STATS, texts)
 
     def stat_rows(self, source: NDArray[np.int64]) -> StatRows:
+        """All stats of the events at the offsets `source` [n]: for thousands, not millions."""
         return self._stats.rows(source, _EVENT_STATS)
 
     def event_types(self, source: NDArray[np.int64]) -> NDArray[np.int32]:
+        """[n] the rows in `types` of the events at the offsets `source` [n], -1 for none."""
         return read_event_types(self._buffer, self.types.dictionary, source)
 
     def details(self, source: int) -> list[tuple[str, Value]]:
+        """All stats of one event, in file order."""
         fields, _, _ = field_columns(self._buffer, *self._buffer.body(source))
         return self._stats.values(*fields.bodies(_EVENT_STATS))
 
@@ -268,6 +280,7 @@ class FileTypes:
 
     @cached_property
     def name(self) -> NDArray[np.int32]:
+        """[n] ids of the full names."""
         return self.strings.intern(self._buffer.texts(self.dictionary.name))
 
     @cached_property
@@ -277,6 +290,7 @@ class FileTypes:
 
     @cached_property
     def display_name(self) -> NDArray[np.int32]:
+        """[n] ids of the short labels, -1 for none."""
         ranges = self.dictionary.display_name
         ids = self.strings.intern(self._buffer.texts(ranges))
         return np.where(ranges[:, 1] > ranges[:, 0], ids, np.int32(-1)).astype(np.int32)
@@ -306,9 +320,11 @@ class FileTypes:
         return StatColumn(np.zeros(size, np.uint8), np.zeros(size, np.int64), source)
 
     def stat_rows(self) -> StatRows:
+        """All stats of the types [n]."""
         return self._stats.rows(self.dictionary.with_stats, _TYPE_STATS)
 
     def details(self, row: int) -> list[tuple[str, Value]]:
+        """All stats of one type, in file order."""
         body = self._buffer.body(int(self.dictionary.value[row]))
         fields, _, _ = field_columns(self._buffer, *body)
         return self._stats.values(*fields.bodies(_TYPE_STATS))
@@ -322,6 +338,7 @@ class _ReadOnce:
         self._known: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None
 
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Ids [n] into the space's strings, -1 where the value is not a text."""
         cached = self._known
         if cached is None or cached[0] is not bits:
             ids = self._source.text_ids(kind, bits)
@@ -330,4 +347,5 @@ class _ReadOnce:
         return cached[1]
 
     def bytes_at(self, bits: int) -> memoryview:
+        """The content of one bytes value."""
         return self._source.bytes_at(bits)
