@@ -14,7 +14,7 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.spans.layers import NO_SPANS, Spans, unite_all
 from tbprof.base import names
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, join_columns, joined
 from tbprof.events.space import Events
 
 # Devices start launched work within some microseconds, or as soon as earlier work is done. If none
@@ -45,7 +45,7 @@ def find_unstarted(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterva
     if _follow_calls(hosts, first_start):
         return [NO_SPANS for _ in devices]
     works = [_work_from(device, first_start) for device in devices]
-    call_id, call_end = _calls(hosts, np.concatenate([id_ for id_, _ in works]))
+    call_id, call_end = _calls(hosts, joined(id_ for id_, _ in works))
     spans, soonest = [], np.iinfo(np.int64).max
     for id_, start in works:
         index = np.searchsorted(call_id, id_)
@@ -100,16 +100,16 @@ def _calls(
     hosts: Sequence[HostThreads], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(id, end) of the calls that launched work with these ids, by id."""
-    ids, ends = [wanted[:0]], [wanted[:0]]
+    calls: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for threads in hosts if wanted.size else ():
         events = threads.events
         rows = _launches(events)
         if not rows.size:
             continue
         id_ = events.stats([names.CORRELATION_ID], rows)[names.CORRELATION_ID].integers()
-        rows = rows[is_in(id_, wanted)]
-        ids.append(id_[is_in(id_, wanted)])
-        ends.append(events.start_ps[rows] + events.duration_ps[rows])
-    id_, end = np.concatenate(ids), np.concatenate(ends)
+        is_wanted = is_in(id_, wanted)
+        rows = rows[is_wanted]
+        calls.append((id_[is_wanted], events.start_ps[rows] + events.duration_ps[rows]))
+    id_, end = join_columns(calls, 2)
     order = np.argsort(id_, kind="stable")
     return id_[order], end[order]
