@@ -113,10 +113,10 @@ _OWN_CODE = (
     "Check in the timeline which events surround it, and annotate the code that you suspect. C++ "
     "methods have no frames, so their time counts as that of their caller."
 )
-_ARRAYS = " One of them waits for devices: block_until_ready of an array."
+_ARRAYS = " One such method waits for devices: block_until_ready of an array."
 _NO_CALLS = (
-    " Most of the time is not that of functions that it calls: it computes itself, or waits in "
-    "code without frames (C++ methods, locks)."
+    " Functions that it calls take less than half of that time: it computes in its own code, or "
+    "waits in code without frames (C++ methods, locks)."
 )
 _LOCK = (
     " Other threads run Python, so it may also wait for Python's global interpreter lock (GIL): "

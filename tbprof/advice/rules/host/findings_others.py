@@ -222,8 +222,8 @@ _ACTIONS = {
     ),
     Activity.MEMORY: (
         "Check in the timeline what allocates memory. Fewer, larger calls allocate less often, and "
-        "donated buffers are reused (donate_argnums in JAX). Allocating takes long if each buffer "
-        "is allocated by the driver (in JAX with XLA_PYTHON_CLIENT_ALLOCATOR=platform)."
+        "donated buffers are reused (donate_argnums in JAX). Allocation takes long if the driver "
+        "allocates each buffer (in JAX, with XLA_PYTHON_CLIENT_ALLOCATOR=platform)."
     ),
     Activity.GARBAGE: (
         "Collect garbage less often: freeze long-lived objects once the program is set up "
